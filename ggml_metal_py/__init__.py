@@ -1,0 +1,100 @@
+"""ggml's Metal backend for Python: on a Mac's GPU, or anywhere on softmetal. Public names, nothing else.
+
+Importing this package loads neither numpy nor a native library: every name is fetched from its module
+when it is first used. That also lets `python -m ggml_metal_py._build` run before anything is built.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import ops
+    from .backend import Backend, Buffer, Graph, mul_mat
+    from .device import Device, DeviceProps, info, open
+    from .errors import (
+        BackendPoisoned,
+        ClosedError,
+        ComputeError,
+        ForkedError,
+        GgmlAbort,
+        GgmlMetalError,
+        KernelNotFound,
+        LibraryNotFound,
+        NotInUpstream,
+        UnsupportedOp,
+    )
+    from .library import ConstantValues, Library, Pipeline
+    from .log import set_log_callback
+    from .tensor import Context, Tensor, Type
+
+_HOMES = {
+    "Backend": "backend",
+    "BackendPoisoned": "errors",
+    "Buffer": "backend",
+    "ClosedError": "errors",
+    "ComputeError": "errors",
+    "ConstantValues": "library",
+    "Context": "tensor",
+    "Device": "device",
+    "DeviceProps": "device",
+    "ForkedError": "errors",
+    "GgmlAbort": "errors",
+    "GgmlMetalError": "errors",
+    "Graph": "backend",
+    "KernelNotFound": "errors",
+    "Library": "library",
+    "LibraryNotFound": "errors",
+    "NotInUpstream": "errors",
+    "Pipeline": "library",
+    "Tensor": "tensor",
+    "Type": "tensor",
+    "UnsupportedOp": "errors",
+    "info": "device",
+    "mul_mat": "backend",
+    "open": "device",
+    "set_log_callback": "log",
+}
+
+__all__ = [
+    "Backend",
+    "BackendPoisoned",
+    "Buffer",
+    "ClosedError",
+    "ComputeError",
+    "ConstantValues",
+    "Context",
+    "Device",
+    "DeviceProps",
+    "ForkedError",
+    "GgmlAbort",
+    "GgmlMetalError",
+    "Graph",
+    "KernelNotFound",
+    "Library",
+    "LibraryNotFound",
+    "NotInUpstream",
+    "Pipeline",
+    "Tensor",
+    "Type",
+    "UnsupportedOp",
+    "info",
+    "mul_mat",
+    "open",
+    "ops",
+    "set_log_callback",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "ops":
+        return importlib.import_module(".ops", __name__)
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{home}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))
