@@ -1,0 +1,1 @@
+"""Builds the library of one upstream row: fetch, unpack, generate, compile, link. Called by build.sh."""

@@ -1,0 +1,90 @@
+"""`python -m ggml_metal_py._build VERB`: what build.sh calls once its virtual environment is there."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..registry import FetchError
+from ..softmetal.toolchain import Toolchain, ToolchainError, find_toolchain
+from .graph import library_name, write_graph
+from .layout import Layout
+from .manifest import ManifestError, read_manifest
+from .unpack import UnpackError, unpack
+
+
+class BuildError(RuntimeError):
+    """A step of the build failed; its own messages were printed before."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a verb. Exit status 0 good, 1 when a step failed, 2 for usage or environment."""
+    arguments = _parser().parse_args(argv)
+    try:
+        layout = Layout(read_manifest().row(arguments.upstream))
+        if arguments.verb == "fetch":
+            unpack(layout.row, layout.root / layout.upstream, _say)
+        else:
+            _build(layout, kernels=arguments.kernels, jobs=arguments.jobs)
+    except BuildError as error:
+        _say(f"error: {error}")
+        return 1
+    except (ManifestError, FetchError, UnpackError, ToolchainError) as error:
+        _say(f"error: {error}")
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m ggml_metal_py._build", description=__doc__)
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    fetch = verbs.add_parser("fetch", help="fetch and unpack the sources of a row")
+    build = verbs.add_parser("build", help="build the library of a row, its extension and its kernels")
+    for verb in (fetch, build):
+        verb.add_argument(
+            "--upstream",
+            metavar="ROW",
+            default=os.environ.get("GGML_METAL_PY_UPSTREAM"),
+            help="a row of vendor/upstreams.toml; default: GGML_METAL_PY_UPSTREAM, else the file's default",
+        )
+    build.add_argument(
+        "--no-kernels",
+        dest="kernels",
+        action="store_false",
+        help="do not prebuild the kernels: each is compiled when it is first dispatched",
+    )
+    build.add_argument(
+        "--jobs", type=int, default=_usable_cpus(), help="compilers at once; default: all cores"
+    )
+    return parser
+
+
+def _build(layout: Layout, *, kernels: bool, jobs: int) -> None:
+    toolchain = find_toolchain()
+    _say(f"{layout.row.name}: {toolchain.describe()}")
+    unpack(layout.row, layout.root / layout.upstream, _say)
+    graph = write_graph(layout, toolchain, kernels=kernels, jobs=jobs)
+    command = [sys.executable, "-m", "ninja", "-f", str(graph), "-j", str(jobs)]
+    environment = {"NINJA_STATUS": "[%f/%t %es] ", **toolchain.environment()}
+    if subprocess.run(command, cwd=layout.root, env=environment, check=False).returncode != 0:
+        raise BuildError(f"{layout.row.name} was not built, see the messages above")
+    _write_manifest(layout, toolchain)
+
+
+def _write_manifest(layout: Layout, toolchain: Toolchain) -> None:
+    pass
+
+
+def _usable_cpus() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

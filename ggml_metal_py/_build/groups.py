@@ -1,0 +1,135 @@
+"""What the library is made of: groups of sources that are compiled alike, and with which flags.
+
+Follows upstream's CMake files (ggml/src/CMakeLists.txt, ggml-cpu/, ggml-metal/) by pattern instead of by name,
+because the files differ from row to row. Options that differ from upstream's defaults: no OpenMP (ggml's own
+threads; a second OpenMP runtime in a host's process is a known trouble), no Accelerate on macOS.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..softmetal.toolchain import Toolchain
+from .layout import Layout
+
+PACKAGE = Path("ggml_metal_py")
+SOURCE_SUFFIXES = {".c", ".cpp", ".m", ".mm", ".S"}
+ARCH_FOLDERS = {"x86_64": "x86", "aarch64": "arm"}
+
+OWN_WARNINGS = ("-Wall", "-Wextra")
+# The ABI of Apple's own compiler, which softmetal implements.
+SOFTMETAL_OBJC_FLAGS = ("-fblocks", "-fobjc-runtime=macosx")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Sources that are compiled alike. Paths are relative to the checkout."""
+
+    name: str
+    sources: tuple[Path, ...]
+    flags: tuple[str, ...]
+    """For every language."""
+    cxx_flags: tuple[str, ...] = ()
+    objc_flags: tuple[str, ...] = ()
+
+
+def library_groups(layout: Layout, toolchain: Toolchain) -> list[Group]:
+    """The groups whose objects are linked into the row's library."""
+    groups = [
+        _ggml_base(layout),
+        _ggml_cpu(layout, toolchain),
+        _ggml_metal(layout, toolchain),
+        _decl(layout, toolchain),
+    ]
+    if toolchain.kind != "apple":
+        groups.append(_softmetal(layout))
+    return groups
+
+
+def header_folders(layout: Layout) -> tuple[Path, ...]:
+    """The folders of the row's headers that the binding reads."""
+    src = layout.upstream / "src"
+    return (layout.upstream / "include", src, src / "ggml-metal")
+
+
+def _ggml_base(layout: Layout) -> Group:
+    flags = [*_upstream_flags(layout), "-DGGML_USE_CPU", "-DGGML_USE_METAL", "-DGGML_SCHED_MAX_COPIES=4"]
+    if layout.row.ggml_version is not None:
+        flags += [f'-DGGML_VERSION="{layout.row.ggml_version}"', '-DGGML_COMMIT="unknown"']
+    return Group("ggml-base", _sources(layout, layout.upstream / "src"), tuple(flags))
+
+
+def _ggml_cpu(layout: Layout, toolchain: Toolchain) -> Group:
+    cpu = layout.upstream / "src" / "ggml-cpu"
+    # cpu-feats.cpp scores variants of a backend that is loaded by itself; ours is linked in.
+    arch = [
+        path
+        for path in _sources(layout, cpu / "arch" / ARCH_FOLDERS[toolchain.arch])
+        if path.name != "cpu-feats.cpp"
+    ]
+    sources = (*_sources(layout, cpu), *_sources(layout, cpu / "amx"), *arch)
+    return Group("ggml-cpu", sources, (*_upstream_flags(layout), f"-I{cpu}", "-DGGML_USE_CPU_REPACK"))
+
+
+def _ggml_metal(layout: Layout, toolchain: Toolchain) -> Group:
+    metal = layout.upstream / "src" / "ggml-metal"
+    flags = (*_upstream_flags(layout), "-DGGML_METAL_EMBED_LIBRARY=1")
+    if toolchain.kind == "apple":
+        return Group("ggml-metal", _sources(layout, metal), flags, objc_flags=("-fno-objc-arc",))
+    return Group(
+        "ggml-metal",
+        _sources(layout, metal),
+        (*flags, f"-I{PACKAGE}/softmetal/include"),
+        # ggml-metal.cpp relies on another header of Apple's C++ library to bring in std::unique_ptr.
+        cxx_flags=("-include", "memory"),
+        objc_flags=SOFTMETAL_OBJC_FLAGS,
+    )
+
+
+def _decl(layout: Layout, toolchain: Toolchain) -> Group:
+    includes = [*header_folders(layout), PACKAGE / "decl", layout.generated]
+    if toolchain.kind != "apple":
+        includes.append(PACKAGE / "softmetal" / "include")
+    sources = (*_sources(layout, PACKAGE / "decl"), layout.generated / "table.cpp")
+    return Group("decl", sources, (*OWN_WARNINGS, *(f"-I{folder}" for folder in includes)))
+
+
+def _softmetal(layout: Layout) -> Group:
+    softmetal = PACKAGE / "softmetal"
+    sources = [
+        path for folder in ("objc", "dispatch", "device") for path in _sources(layout, softmetal / folder)
+    ]
+    # The rest of exec/ is compiled into each kernel library, by softmetal's compiler service.
+    sources += [
+        path for path in _sources(layout, softmetal / "exec") if path.name.startswith(("pool", "loader"))
+    ]
+    flags = (*OWN_WARNINGS, f"-I{softmetal}/include", f"-I{softmetal}")
+    return Group("softmetal", tuple(sources), flags, objc_flags=SOFTMETAL_OBJC_FLAGS)
+
+
+def _upstream_flags(layout: Layout) -> tuple[str, ...]:
+    src = layout.upstream / "src"
+    return (
+        "-w",  # warnings in upstream's text are upstream's to judge
+        "-D_XOPEN_SOURCE=600",
+        "-D_GNU_SOURCE",
+        "-D_DARWIN_C_SOURCE",
+        f"-I{layout.upstream}/include",
+        f"-I{src}",
+        # What ggml's assertions print as the place: the path inside ggml.
+        f"-fmacro-prefix-map={src}/=",
+    )
+
+
+def _sources(layout: Layout, folder: Path) -> tuple[Path, ...]:
+    """The folder's own sources, not those of folders inside it, in a stable order."""
+    return tuple(
+        folder / path.name
+        for path in sorted((layout.root / folder).iterdir())
+        if path.suffix in SOURCE_SUFFIXES
+    )
+
+
+def headers_below(layout: Layout, folders: Iterable[Path]) -> list[Path]:
+    """All headers in these folders, not deeper."""
+    return [folder / path.name for folder in folders for path in sorted((layout.root / folder).glob("*.h"))]
