@@ -1,0 +1,44 @@
+#include "graph_check.h"
+
+namespace {
+
+gmpy_graph_problem check_memory(const ggml_tensor * tensor, ggml_backend_dev_t device) {
+    const ggml_tensor * owner = tensor->view_src != nullptr ? tensor->view_src : tensor;
+    if (ggml_is_empty(tensor)) {
+        return GMPY_GRAPH_OK;  // has no bytes and is never touched
+    }
+    if (tensor->data == nullptr || owner->buffer == nullptr) {
+        return GMPY_GRAPH_UNALLOCATED;
+    }
+    if (!ggml_backend_dev_supports_buft(device, ggml_backend_buffer_get_type(owner->buffer))) {
+        return GMPY_GRAPH_FOREIGN_BUFFER;
+    }
+    return GMPY_GRAPH_OK;
+}
+
+}  // namespace
+
+enum gmpy_graph_problem gmpy_check_graph(
+    struct ggml_cgraph * graph, ggml_backend_dev_t device, struct ggml_tensor ** culprit) {
+    for (int i = 0; i < ggml_graph_n_nodes(graph); ++i) {
+        ggml_tensor * node = ggml_graph_node(graph, i);
+        for (ggml_tensor * source : node->src) {
+            if (source == nullptr) {
+                continue;
+            }
+            *culprit = source;
+            if (const auto problem = check_memory(source, device)) {
+                return problem;
+            }
+        }
+        *culprit = node;
+        if (const auto problem = check_memory(node, device)) {
+            return problem;
+        }
+        if (!ggml_backend_dev_supports_op(device, node)) {
+            return GMPY_GRAPH_UNSUPPORTED;
+        }
+    }
+    *culprit = nullptr;
+    return GMPY_GRAPH_OK;
+}

@@ -1,0 +1,4 @@
+#pragma once
+#define NULL ((void *) 0)
+typedef unsigned long size_t;
+typedef long ptrdiff_t;

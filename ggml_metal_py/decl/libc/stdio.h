@@ -1,0 +1,3 @@
+#pragma once
+#include <stddef.h>
+typedef struct _IO_FILE FILE;
