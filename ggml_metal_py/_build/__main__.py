@@ -1,7 +1,6 @@
 """`python -m ggml_metal_py._build VERB`: what build.sh calls once its virtual environment is there."""
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -9,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..registry import FetchError
-from ..softmetal.toolchain import Toolchain, ToolchainError, find_toolchain
-from .graph import library_name, write_graph
+from ..softmetal.toolchain import ToolchainError, find_toolchain
+from .artifacts import write_artifact_manifest
+from .graph import write_graph
 from .layout import Layout
 from .manifest import ManifestError, read_manifest
 from .unpack import UnpackError, unpack
@@ -25,10 +25,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     try:
         layout = Layout(read_manifest().row(arguments.upstream))
-        if arguments.verb == "fetch":
+        if arguments.verb == "build":
+            _build(layout, kernels=arguments.kernels, jobs=arguments.jobs)
+        elif arguments.verb == "fetch":
             unpack(layout.row, layout.root / layout.upstream, _say)
         else:
-            _build(layout, kernels=arguments.kernels, jobs=arguments.jobs)
+            print(_sample(layout))
     except BuildError as error:
         _say(f"error: {error}")
         return 1
@@ -43,7 +45,8 @@ def _parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(dest="verb", required=True)
     fetch = verbs.add_parser("fetch", help="fetch and unpack the sources of a row")
     build = verbs.add_parser("build", help="build the library of a row, its extension and its kernels")
-    for verb in (fetch, build):
+    sample = verbs.add_parser("sample", help="print the path of a recording that the row's package carries")
+    for verb in (fetch, build, sample):
         verb.add_argument(
             "--upstream",
             metavar="ROW",
@@ -71,11 +74,14 @@ def _build(layout: Layout, *, kernels: bool, jobs: int) -> None:
     environment = {"NINJA_STATUS": "[%f/%t %es] ", **toolchain.environment()}
     if subprocess.run(command, cwd=layout.root, env=environment, check=False).returncode != 0:
         raise BuildError(f"{layout.row.name} was not built, see the messages above")
-    _write_manifest(layout, toolchain)
+    write_artifact_manifest(layout, toolchain)
+    _say(f"built {layout.artifacts}")
 
 
-def _write_manifest(layout: Layout, toolchain: Toolchain) -> None:
-    pass
+def _sample(layout: Layout) -> Path:
+    if layout.row.samples is None:
+        raise ManifestError(f"row {layout.row.name} carries no recording; the default row does")
+    return unpack(layout.row, layout.root / layout.upstream, _say) / "samples" / "jfk.wav"
 
 
 def _usable_cpus() -> int:

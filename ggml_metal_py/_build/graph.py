@@ -10,10 +10,10 @@ import sys
 import sysconfig
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from ninja.ninja_syntax import Writer
 
-from ..decl.generate import extension_name
 from ..softmetal.toolchain import Toolchain
 from .embed import embedded_sources
 from .files import write_if_changed
@@ -31,11 +31,6 @@ CXX_FLAGS = ("-std=gnu++17", "-fvisibility-inlines-hidden", "-fno-c++-static-des
 MACOS_FRAMEWORKS = ("-framework", "Foundation", "-framework", "Metal", "-framework", "MetalKit")
 KERNEL_MACROS = ("GGML_METAL_EMBED_LIBRARY=1", "GGML_METAL_HAS_BF16=1")
 """As upstream passes them when it compiles the embedded source on softmetal's device."""
-
-
-def library_name(layout: Layout, toolchain: Toolchain) -> str:
-    """File name and SONAME of the row's library."""
-    return f"libggml-metal-py-{layout.row.name}.{'dylib' if toolchain.kind == 'apple' else 'so'}"
 
 
 def write_graph(layout: Layout, toolchain: Toolchain, *, kernels: bool, jobs: int) -> Path:
@@ -60,12 +55,12 @@ class _Graph:
         self._layout = layout
         self._toolchain = toolchain
         self._apple = toolchain.kind == "apple"
-        self._buffer = io.StringIO()
+        self._buffer: Any = io.StringIO()  # ninja's own annotations ask for a str
         self._ninja = Writer(self._buffer, width=1_000_000)
         self._metal_sources = self._embedded()
 
     def text(self) -> str:
-        return self._buffer.getvalue()
+        return str(self._buffer.getvalue())
 
     def rules(self) -> None:
         ninja = self._ninja
@@ -100,7 +95,7 @@ class _Graph:
             for source in group.sources
         ]
         objects += [self._embed(stem, path) for stem, path in self._metal_sources.items()]
-        name = library_name(self._layout, self._toolchain)
+        name = self._layout.library_name(self._toolchain)
         out = self._layout.artifacts / name
         if self._apple:
             exports = BUILD / "exports.txt"
@@ -141,7 +136,7 @@ class _Graph:
         group = Group("ext", (), ("-w", *folders, *python))
         source = self._layout.generated / "ext.c"
         compiled = self._compile(source, group, [self._layout.generated / "table.h"])
-        out = self._layout.artifacts / f"{extension_name(self._layout.row.name)}.abi3.so"
+        out = self._layout.artifacts / self._layout.extension_name
         flags = ["-bundle", "-undefined", "dynamic_lookup"] if self._apple else ["-shared", "-ldl"]
         self._build(out, "link", [compiled], order_only=[library], flags=_join(flags))
 

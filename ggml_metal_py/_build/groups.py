@@ -1,8 +1,8 @@
 """What the library is made of: groups of sources that are compiled alike, and with which flags.
 
-Follows upstream's CMake files (ggml/src/CMakeLists.txt, ggml-cpu/, ggml-metal/) by pattern instead of by name,
-because the files differ from row to row. Options that differ from upstream's defaults: no OpenMP (ggml's own
-threads; a second OpenMP runtime in a host's process is a known trouble), no Accelerate on macOS.
+Follows upstream's CMake files (ggml/src/CMakeLists.txt, ggml-cpu/, ggml-metal/), by pattern instead of by
+name because the files differ from row to row. Two options differ from upstream's defaults: no OpenMP (ggml
+has its own threads, and a second OpenMP runtime inside a host's process is trouble), no Accelerate on macOS.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,8 @@ ARCH_FOLDERS = {"x86_64": "x86", "aarch64": "arm"}
 
 OWN_WARNINGS = ("-Wall", "-Wextra")
 # The ABI of Apple's own compiler, which softmetal implements.
-SOFTMETAL_OBJC_FLAGS = ("-fblocks", "-fobjc-runtime=macosx")
+SOFTMETAL_OBJC_FLAGS = ("-fobjc-runtime=macosx",)
+BLOCKS = "-fblocks"
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def _ggml_metal(layout: Layout, toolchain: Toolchain) -> Group:
     return Group(
         "ggml-metal",
         _sources(layout, metal),
-        (*flags, f"-I{PACKAGE}/softmetal/include"),
+        (*flags, BLOCKS, f"-I{PACKAGE}/softmetal/include"),
         # ggml-metal.cpp relies on another header of Apple's C++ library to bring in std::unique_ptr.
         cxx_flags=("-include", "memory"),
         objc_flags=SOFTMETAL_OBJC_FLAGS,
@@ -99,11 +100,9 @@ def _softmetal(layout: Layout) -> Group:
     sources = [
         path for folder in ("objc", "dispatch", "device") for path in _sources(layout, softmetal / folder)
     ]
-    # The rest of exec/ is compiled into each kernel library, by softmetal's compiler service.
-    sources += [
-        path for path in _sources(layout, softmetal / "exec") if path.name.startswith(("pool", "loader"))
-    ]
-    flags = (*OWN_WARNINGS, f"-I{softmetal}/include", f"-I{softmetal}")
+    # The executor itself is compiled into each kernel library, by softmetal's compiler service.
+    sources += [path for path in _sources(layout, softmetal / "exec") if not path.name.startswith("executor")]
+    flags = (*OWN_WARNINGS, BLOCKS, f"-I{softmetal}/include", f"-I{softmetal}")
     return Group("softmetal", tuple(sources), flags, objc_flags=SOFTMETAL_OBJC_FLAGS)
 
 

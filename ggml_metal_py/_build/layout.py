@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..softmetal.toolchain import Toolchain
 from .manifest import ROOT, Row
 
 
@@ -33,3 +34,12 @@ class Layout:
         """`ggml_metal_py/lib/ROW`; `GGML_METAL_PY_LIB` overrides the folder before ROW."""
         lib = os.environ.get("GGML_METAL_PY_LIB")
         return (Path(lib).absolute() if lib else Path("ggml_metal_py", "lib")) / self.row.name
+
+    def library_name(self, toolchain: Toolchain) -> str:
+        """File name and SONAME of the row's library, in `artifacts`."""
+        return f"libggml-metal-py-{self.row.name}.{'dylib' if toolchain.kind == 'apple' else 'so'}"
+
+    @property
+    def extension_name(self) -> str:
+        """File name of the row's cffi extension, in `artifacts`; the module is called `_gmpy_ROW_`."""
+        return f"_gmpy_{self.row.identifier}_.abi3.so"

@@ -1,0 +1,56 @@
+"""manifest.json beside a row's library: what it was built from, and what is there."""
+
+import hashlib
+import json
+from pathlib import Path
+
+from ..softmetal.toolchain import Toolchain
+from .files import write_if_changed
+from .groups import PACKAGE
+from .layout import Layout
+
+
+def write_artifact_manifest(layout: Layout, toolchain: Toolchain) -> Path:
+    """Describe what lies in the row's artifact folder, after a build."""
+    artifact = layout.row.artifact
+    declared, prebuilt = _kernel_counts(layout.root / layout.artifacts / "kernels")
+    content = {
+        "row": layout.row.name,
+        "package": artifact.package,
+        "version": artifact.version,
+        "archive_sha256": artifact.sha256,
+        "ggml_version": layout.row.ggml_version,
+        "compiler": {"kind": toolchain.kind, "version": toolchain.version},
+        "arch": toolchain.arch,
+        "cpu": toolchain.cpu,
+        "library": layout.library_name(toolchain),
+        "extension": layout.extension_name,
+        "kernels": {"declared": declared, "prebuilt": prebuilt},
+        "inputs_sha256": inputs_sha256(layout),
+    }
+    path = layout.root / layout.artifacts / "manifest.json"
+    write_if_changed(path, json.dumps(content, indent=2) + "\n")
+    return path
+
+
+def inputs_sha256(layout: Layout) -> str:
+    """Identifies everything the artifacts were made from: the archive, the commands and our own sources."""
+    digest = hashlib.sha256(layout.row.artifact.sha256.encode())
+    digest.update((layout.root / layout.objects / "build.ninja").read_bytes())
+    for room in ("decl", "softmetal"):
+        for path in sorted((layout.root / PACKAGE / room).rglob("*")):
+            if path.is_file() and path.suffix != ".pyc":
+                digest.update(f"\0{path.relative_to(layout.root)}\0".encode())
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _kernel_counts(folder: Path) -> tuple[int, int]:
+    """Kernels declared by the prebuilt tables, and those whose machine code is there."""
+    declared = prebuilt = 0
+    for table in folder.glob("*/functions.txt"):
+        names = len(table.read_text(encoding="utf-8").splitlines()) - 1  # the first line is the format
+        declared += names
+        if (table.parent / "all.so").is_file():
+            prebuilt += names
+    return declared, prebuilt
