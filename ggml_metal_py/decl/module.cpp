@@ -9,6 +9,11 @@
 #include "ggml-backend-impl.h"
 #include "ggml-metal.h"
 #include "ggml.h"
+#include "guard.h"
+
+#if !defined(__APPLE__)
+#include "softmetal.h"
+#endif
 
 namespace {
 
@@ -61,6 +66,14 @@ bool is_compute_node(const ggml_tensor * node) {
     }
 }
 
+// A graph that aborted leaves command buffers behind that are enqueued and never committed, and the next
+// graph would wait for them.
+void abandon_command_buffers() {
+#if !defined(__APPLE__)
+    softmetal_abandon();
+#endif
+}
+
 ggml_status counted_graph_compute(ggml_backend_t backend, ggml_cgraph * graph) {
     watched_device * device = find_watched(backend->device);
     uint64_t nodes = 0;
@@ -70,7 +83,17 @@ ggml_status counted_graph_compute(ggml_backend_t backend, ggml_cgraph * graph) {
     auto & counter = device->is_cpu ? on_cpu : on_device;
     counter.graphs += 1;
     counter.nodes += nodes;
-    return device->graph_compute.load(std::memory_order_acquire)(backend, graph);
+    // A host gets a failed graph where upstream would end its process. Called from Python, the message of
+    // the abort becomes the exception.
+    ggml_status status = GGML_STATUS_FAILED;
+    const bool returned = gmpy::guarded([&] {
+        status = device->graph_compute.load(std::memory_order_acquire)(backend, graph);
+        return true;
+    });
+    if (!returned) {
+        abandon_command_buffers();
+    }
+    return status;
 }
 
 ggml_backend_t counted_init_backend(ggml_backend_dev_t dev, const char * params) {

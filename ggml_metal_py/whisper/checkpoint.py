@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ggml_metal_py.whisper.modelfile import F16, Hparams
+from .modelfile import F16, Hparams
 
 
 @dataclass(frozen=True)

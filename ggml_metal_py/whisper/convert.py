@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ggml_metal_py.whisper import ctranslate2, mel, modelfile, safetensors, vocabulary
-from ggml_metal_py.whisper.modelfile import ALWAYS_F32, F16, F32, ModelError, TensorData
+from . import ctranslate2, mel, modelfile, safetensors, vocabulary
+from .modelfile import ALWAYS_F32, F16, F32, ModelError, TensorData
 
 
 def convert(folder: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ggml_metal_py.whisper.checkpoint import Checkpoint, count_layers
-from ggml_metal_py.whisper.modelfile import ModelError
+from .checkpoint import Checkpoint, count_layers
+from .modelfile import ModelError
 
 VERSION = 6
 WEIGHTS = "model.bin"
@@ -95,7 +95,7 @@ def _to_checkpoint(weights: Weights) -> Checkpoint:
         tensors[f"{target}.bias"] = weights[f"{source}/beta"]
 
     def fused(target: str, source: str, parts: tuple[str, ...]) -> None:
-        """Split a projection that CTranslate2 stacked; the key's zero bias is dropped, as Whisper has none."""
+        """Split a projection that CTranslate2 stacked. Keys have a bias there, of zeros; Whisper has none."""
         rows = weights[f"{source}/weight"].shape[0] // len(parts)
         for i, part in enumerate(parts):
             linear(f"{target}.{part}", source, slice(i * rows, (i + 1) * rows))

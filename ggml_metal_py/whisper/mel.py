@@ -23,7 +23,9 @@ def filters(n_mels: int) -> NDArray[np.float32]:
     """
     top = _BREAK_MEL + np.log(SAMPLE_RATE / 2 / _BREAK_HZ) / _LOG_STEP
     mels = np.linspace(0.0, top, n_mels + 2)
-    edges = np.where(mels >= _BREAK_MEL, _BREAK_HZ * np.exp(_LOG_STEP * (mels - _BREAK_MEL)), _HZ_PER_MEL * mels)
+    edges = np.where(
+        mels >= _BREAK_MEL, _BREAK_HZ * np.exp(_LOG_STEP * (mels - _BREAK_MEL)), _HZ_PER_MEL * mels
+    )
     widths = np.diff(edges)
     ramps = np.subtract.outer(edges, np.fft.rfftfreq(N_FFT, 1.0 / SAMPLE_RATE))
     bank = np.zeros((n_mels, N_FFT // 2 + 1), np.float32)

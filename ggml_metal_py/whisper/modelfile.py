@@ -6,7 +6,6 @@ vocabulary, then tensors until the end of the file. Knows bytes and shapes only;
 
 from __future__ import annotations
 
-import io
 import os
 import struct
 import tempfile
@@ -141,7 +140,7 @@ def read(path: str | os.PathLike[str]) -> ModelFile:
     path = Path(path)
     if path.stat().st_size < 4:
         raise ModelError(f"{path}: not a whisper.cpp model (too short)")
-    content = memoryview(np.memmap(path, dtype=np.uint8, mode="r"))
+    content = np.memmap(path, dtype=np.uint8, mode="r").data
     try:
         return _parse(_Cursor(content))
     except ModelError as error:
@@ -266,7 +265,7 @@ def _replaced(path: Path) -> Iterator[IO[bytes]]:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with io.open(handle, "wb", buffering=1 << 20) as file:
+        with open(handle, "wb", buffering=1 << 20) as file:
             yield file
         os.chmod(aside, 0o644)  # mkstemp's files are private; a model is not
         os.replace(aside, path)

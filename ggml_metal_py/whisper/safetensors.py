@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ggml_metal_py.whisper.checkpoint import Checkpoint
-from ggml_metal_py.whisper.modelfile import ModelError
+from .checkpoint import Checkpoint
+from .modelfile import ModelError
 
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"  # names the files of a model that was split
@@ -119,7 +119,7 @@ def _tensor(data: NDArray[np.uint8], name: str, entry: dict[str, Any]) -> NDArra
     if entry["dtype"] not in _DTYPES:
         raise ModelError(f"{name} is stored as {entry['dtype']}, expected one of {', '.join(_DTYPES)}")
     begin, end = entry["data_offsets"]
-    array = data[begin:end].view(_DTYPES[entry["dtype"]]).reshape(entry["shape"])
+    array: NDArray[Any] = data[begin:end].view(_DTYPES[entry["dtype"]]).reshape(entry["shape"])
     if entry["dtype"] == "BF16":  # the upper half of a float32
         return (array.astype(np.uint32) << 16).view(np.float32)
     return array

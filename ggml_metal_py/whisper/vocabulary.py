@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from ggml_metal_py.whisper.modelfile import ModelError
+from .modelfile import ModelError
 
 END_OF_TEXT = "<|endoftext|>"
 FILES = ("vocabulary.txt", "vocabulary.json", "vocab.json", "tokenizer.json")
