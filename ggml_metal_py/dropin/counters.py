@@ -37,6 +37,11 @@ class Counters:
 _natives: list[Native] = []
 
 
+def watched() -> list[Native]:
+    """The libraries that are counted."""
+    return list(_natives)
+
+
 def watch(native: Native, cpu_device: int) -> None:
     """Count what this library runs, and what the host's CPU device at that address will."""
     if native not in _natives:

@@ -24,9 +24,11 @@ def install() -> None:
 
 
 def _attach() -> None:
+    from . import summary
     from .attaching import attach
 
     attach()
+    summary.print_at_exit()
 
 
 class _HostFinder(importlib.abc.MetaPathFinder):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from .. import registry
-from .convert import convert
+from .conversion import convert
 from .modelfile import ModelError
 
 
