@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import ops
-    from .backend import Backend, Buffer, Graph, mul_mat
+    from .arrays import mul_mat
+    from .backend import Backend, Buffer, Graph
     from .device import Device, DeviceProps, info, open
     from .errors import (
         BackendPoisoned,
         ClosedError,
+        CompileError,
         ComputeError,
         ForkedError,
         GgmlAbort,
@@ -32,6 +34,7 @@ _HOMES = {
     "BackendPoisoned": "errors",
     "Buffer": "backend",
     "ClosedError": "errors",
+    "CompileError": "errors",
     "ComputeError": "errors",
     "ConstantValues": "library",
     "Context": "tensor",
@@ -50,7 +53,7 @@ _HOMES = {
     "Type": "tensor",
     "UnsupportedOp": "errors",
     "info": "device",
-    "mul_mat": "backend",
+    "mul_mat": "arrays",
     "open": "device",
     "set_log_callback": "log",
 }
@@ -60,6 +63,7 @@ __all__ = [
     "BackendPoisoned",
     "Buffer",
     "ClosedError",
+    "CompileError",
     "ComputeError",
     "ConstantValues",
     "Context",

@@ -92,30 +92,30 @@ def _is_variadic(decl: c_ast.Decl) -> bool:
     return any(isinstance(param, c_ast.EllipsisParam) for param in params)
 
 
-class _Closure(c_ast.NodeVisitor):
+class _Closure(c_ast.NodeVisitor):  # type: ignore[misc]
     """Adds the types that a prototype or a field mentions, and the types that those mention."""
 
     def __init__(self, binding: Binding) -> None:
         self._binding = binding
         self._declared = binding.declared
 
-    def visit_PtrDecl(self, node: c_ast.PtrDecl) -> None:
+    def visit_PtrDecl(self, node: c_ast.PtrDecl) -> None:  # noqa: N802
         pointed = node.type.type if isinstance(node.type, c_ast.TypeDecl) else None
         if isinstance(pointed, c_ast.Struct):
             self._binding.tags.add(pointed.name)  # only its name is needed
         else:
             self.visit(node.type)
 
-    def visit_Struct(self, node: c_ast.Struct) -> None:
+    def visit_Struct(self, node: c_ast.Struct) -> None:  # noqa: N802
         if node.name:
             self.add_struct(node.name)  # by value
         else:
             self.generic_visit(node)
 
-    def visit_Enum(self, node: c_ast.Enum) -> None:
+    def visit_Enum(self, node: c_ast.Enum) -> None:  # noqa: N802
         self.add_enum(node.name)
 
-    def visit_IdentifierType(self, node: c_ast.IdentifierType) -> None:
+    def visit_IdentifierType(self, node: c_ast.IdentifierType) -> None:  # noqa: N802
         name = node.names[0]
         if name in self._declared.typedefs and name not in _BUILTIN_TYPEDEFS | self._binding.typedefs:
             self._binding.typedefs.add(name)
@@ -200,7 +200,7 @@ def fingerprint(binding: Binding) -> str:
 def table_h(binding: Binding) -> str:
     pointers = "\n".join(f"    {_prototype(binding, name, f'(*{name})')};" for name in binding.functions)
     layout = ",\n".join(f"    {entry}" for entry in _layout(binding))
-    return f"""// Made by ggml_metal_py.decl.generate for {binding.row}. The one symbol that the library shows to Python.
+    return f"""// Made by ggml_metal_py.decl.generate for {binding.row}: what the library shows to Python.
 #pragma once
 
 {_includes(binding)}

@@ -93,19 +93,17 @@ def _strip_bodies(text: str) -> str:
 def _top_level(text: str) -> Iterator[str]:
     """Split at the `;` or `}` that ends each top-level declaration."""
     start = depth = 0
+    in_function = False
     for match in re.finditer(r'"(?:\\.|[^"\\])*"|[{};]', text):
         token = match[0]
         if token == "{":
+            if depth == 0:
+                in_function = text[start : match.start()].rstrip().endswith(")")
             depth += 1
         elif token == "}":
             depth -= 1
-        # The `}` of a struct is followed by its `;`; that of a function is not.
-        ends_function = (
-            token == "}"
-            and depth == 0
-            and not re.match(r"\s*[\w*;\[]+\s*;|\s*;", text[match.end() : match.end() + 200])
-        )
-        if depth == 0 and (token == ";" or ends_function):
+        # The `}` of a struct is followed by a `;` that ends the declaration; that of a function is not.
+        if depth == 0 and (token == ";" or (token == "}" and in_function)):
             yield text[start : match.end()]
             start = match.end()
     yield text[start:]
@@ -130,18 +128,18 @@ def _collect(ast: c_ast.FileAST) -> Declarations:
     return found
 
 
-class _TagCollector(c_ast.NodeVisitor):
+class _TagCollector(c_ast.NodeVisitor):  # type: ignore[misc]
     """Finds the definitions of tagged structs and enums, wherever they stand."""
 
     def __init__(self, found: Declarations) -> None:
         self._found = found
 
-    def visit_Struct(self, node: c_ast.Struct) -> None:
+    def visit_Struct(self, node: c_ast.Struct) -> None:  # noqa: N802
         if node.name and node.decls:
             self._found.structs[node.name] = node
         self.generic_visit(node)
 
-    def visit_Enum(self, node: c_ast.Enum) -> None:
+    def visit_Enum(self, node: c_ast.Enum) -> None:  # noqa: N802
         if node.values:
             # An anonymous enum is known by its first constant.
             self._found.enums[node.name or node.values.enumerators[0].name] = node

@@ -1,0 +1,289 @@
+"""Running graphs: Backend, its Buffers, and Graph (upstream: ggml-backend.h, ggml-alloc.h).
+
+What cannot run is refused before it runs: a tensor without memory, or an op that the device lacks.
+"""
+
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from ._handle import Handle, pinned
+from .errors import BackendPoisoned, ComputeError, GgmlAbort, UnsupportedOp
+from .tensor import Context, Tensor
+
+if TYPE_CHECKING:
+    from .device import Device
+
+
+class Buffer(Handle):
+    """Memory of a backend that holds the values of a Context's tensors. Made by `Backend.alloc`."""
+
+    def __init__(self, backend: "Backend", context: Context, pointer: Any) -> None:
+        self._context = weakref.ref(context)
+        assert backend._parent is not None
+        self._own(backend._native, pointer, backend._parent)
+
+    def _release(self, pointer: Any) -> None:
+        context = self._context()
+        if context is not None and not context.closed:
+            self._forget_tensors(context, pointer)
+        self._native.ggml_backend_buffer_free(pointer)
+
+    def _forget_tensors(self, context: Context, pointer: Any) -> None:
+        """Take the memory away from its tensors, so that nobody follows a dangling pointer."""
+        native, null = self._native, self._native.ffi.NULL
+        with context._building:
+            tensor = native.ggml_get_first_tensor(context._pointer)
+            while tensor != null:
+                owner = tensor.view_src if tensor.view_src else tensor
+                if owner.buffer == pointer or tensor.buffer == pointer:
+                    tensor.buffer = tensor.data = null
+                tensor = native.ggml_get_next_tensor(context._pointer, tensor)
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return int(self._native.ggml_backend_buffer_get_size(self._use()))
+
+    @property
+    def name(self) -> str:
+        """ggml's name for its kind of memory."""
+        return self._native.text(self._native.ggml_backend_buffer_name(self._use()))
+
+    def clear(self, value: int = 0) -> None:
+        """Set every byte to `value`."""
+        if not 0 <= value <= 255:
+            raise ValueError(f"a byte is 0..255, not {value}")
+        with pinned([self]):
+            self._native.ggml_backend_buffer_clear(self._use(), value)
+
+
+class Graph(Handle):
+    """The nodes that compute some tensors, in order (upstream: ggml_cgraph). Can be computed many times."""
+
+    def __init__(self, *outputs: Tensor) -> None:
+        if not outputs:
+            raise ValueError("a graph computes at least one tensor")
+        native = outputs[0]._native
+        if any(tensor._native is not native for tensor in outputs):
+            raise ValueError("the tensors of a graph are all of one upstream")
+        self.outputs = outputs
+        self._contexts = set().union(*(tensor.context._reachable() for tensor in outputs))
+        size = max(16, sum(context._count for context in self._contexts))
+        with pinned(self._contexts):
+            context = native.ggml_init(
+                {
+                    "mem_size": native.ggml_graph_overhead_custom(size, False),
+                    "mem_buffer": native.ffi.NULL,
+                    "no_alloc": True,
+                }
+            )
+            self._own(native, context, outputs[0].context._parent)
+            self._graph = native.ggml_new_graph_custom(context, size, False)
+            for tensor in outputs:
+                native.ggml_build_forward_expand(self._graph, tensor._use())
+
+    def _release(self, pointer: Any) -> None:
+        self._native.ggml_free(pointer)
+
+    def _needed(self) -> list[Handle]:
+        """All that must stay open while it runs."""
+        needed: list[Handle] = [self]
+        for context in self._contexts:
+            needed.append(context)
+            needed += [buffer for buffer in context._buffers if not buffer.closed]
+        return needed
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, views included."""
+        self._use()
+        return int(self._native.ggml_graph_n_nodes(self._graph))
+
+
+class Backend(Handle):
+    """Runs graphs on a device, one at a time: threads that share it wait for each other.
+
+    After an abort or a device error in the middle of a graph it is poisoned: it raises BackendPoisoned
+    until it is closed and another one is opened.
+    """
+
+    def __init__(self, device: "Device") -> None:
+        native = device._native
+        self._set_up(device, device._use(), native.ggml_backend_dev_init)
+
+    @classmethod
+    def on_cpu(cls, device: "Device", threads: int = 1) -> "Backend":
+        """A Backend on the same library's CPU code; the Device only lends its library.
+
+        With more than one thread, a GGML_ASSERT on one of ggml's own threads cannot be caught.
+        """
+        if threads < 1:
+            raise ValueError(f"at least one thread, not {threads}")
+        native = device._native
+        device._use()
+        cpu = native.ggml_backend_reg_dev_get(native.ggml_backend_cpu_reg(), 0)
+        backend = cls.__new__(cls)
+        backend._set_up(device, cpu, native.ggml_backend_dev_init)
+        native.ggml_backend_cpu_set_n_threads(backend._pointer, threads)
+        return backend
+
+    def _set_up(self, device: "Device", pointer: Any, init: Any) -> None:
+        native = device._native
+        self._device = pointer
+        self._running = threading.RLock()
+        self._poison: str | None = None
+        native.gmpy_collect_errors()
+        try:
+            backend = init(pointer, native.ffi.NULL)
+        finally:
+            errors = native.take_errors()
+        if backend == native.ffi.NULL:
+            raise ComputeError(f"the device gives no backend: {errors or 'no reason given'}")
+        self._own(native, backend, device)
+
+    def _release(self, pointer: Any) -> None:
+        self._native.ggml_backend_free(pointer)
+
+    @property
+    def name(self) -> str:
+        """ggml's name for it."""
+        return self._native.text(self._native.ggml_backend_name(self._use()))
+
+    # ---- memory
+
+    def alloc(self, context: Context) -> Buffer:
+        """Give memory to every tensor of the context that has none, and store the values of `from_numpy`.
+
+        Views of tensors in other contexts need those to have memory first. The context keeps the Buffer
+        until either is closed. Raises ValueError when nothing needs memory, MemoryError.
+        """
+        native = self._native
+        with context._building, pinned([self, *context._reachable_handles()]):
+            self._check_views(context)
+            native.gmpy_collect_errors()
+            try:
+                pointer = native.ggml_backend_alloc_ctx_tensors(context._use(), self._use())
+            finally:
+                errors = native.take_errors()
+            if pointer == native.ffi.NULL:
+                if errors:
+                    raise MemoryError(errors)
+                raise ValueError("every tensor of the context has memory already")
+            buffer = Buffer(self, context, pointer)
+            context._buffers.append(buffer)
+        context._store_waiting()
+        return buffer
+
+    def _check_views(self, context: Context) -> None:
+        """Upstream asserts on a view whose source has no memory."""
+        native, null = self._native, self._native.ffi.NULL
+        first = tensor = native.ggml_get_first_tensor(context._use())
+        own = set()
+        while tensor != null:
+            own.add(int(native.ffi.cast("uintptr_t", tensor)))
+            tensor = native.ggml_get_next_tensor(context._use(), tensor)
+        tensor = first
+        while tensor != null:
+            source = tensor.view_src
+            if source and not source.buffer and int(native.ffi.cast("uintptr_t", source)) not in own:
+                raise ValueError(
+                    f"tensor {native.text(tensor.name)!r} is a view of {native.text(source.name)!r}, "
+                    "which is in another context and has no memory yet: allocate that context first"
+                )
+            tensor = native.ggml_get_next_tensor(context._use(), tensor)
+
+    # ---- computing
+
+    def supports_op(self, tensor: Tensor) -> bool:
+        """Whether the backend can compute this op result with its types and shapes."""
+        self._use()
+        return bool(self._native.ggml_backend_dev_supports_op(self._device, tensor._use()))
+
+    def compute(self, *what: "Graph | Tensor") -> None:
+        """Compute a Graph, or the given tensors and all that they need; returns when it is done.
+
+        Raises, with nothing run: ValueError for a tensor without memory or in another backend's memory,
+        UnsupportedOp naming op, types and shapes, BackendPoisoned. Raises, and poisons this Backend:
+        GgmlAbort from inside the graph, ComputeError when the device failed.
+        """
+        if len(what) == 1 and isinstance(what[0], Graph):
+            self._run(what[0])
+            return
+        tensors = [tensor for tensor in what if isinstance(tensor, Tensor)]
+        if len(tensors) != len(what):
+            raise TypeError("compute takes one Graph, or tensors")
+        with Graph(*tensors) as graph:
+            self._run(graph)
+
+    def _run(self, graph: Graph) -> None:
+        with self._running, pinned([self, *graph._needed()]):
+            self._refuse_poisoned()
+            self._check(graph)
+            self._compute_unchecked(graph)
+
+    def _refuse_poisoned(self) -> None:
+        if self._poison is not None:
+            raise BackendPoisoned(
+                "this Backend failed before and cannot go on; close it and open another one. "
+                f"It was: {self._poison}"
+            )
+
+    def _check(self, graph: Graph) -> None:
+        """Refuse what would fail half-way."""
+        native = self._native
+        culprit = native.ffi.new("struct ggml_tensor **")
+        problem = native.gmpy_check_graph(graph._graph, self._device, culprit)
+        if problem == native.GMPY_GRAPH_OK:
+            return
+        tensor = culprit[0]
+        text = _describe(native, tensor)
+        if problem == native.GMPY_GRAPH_UNALLOCATED:
+            raise ValueError(f"{text} has no memory: call `backend.alloc(context)` before computing")
+        if problem == native.GMPY_GRAPH_FOREIGN_BUFFER:
+            owner = tensor.view_src if tensor.view_src else tensor
+            memory = native.text(native.ggml_backend_buffer_name(owner.buffer))
+            raise ValueError(f"{text} is in {memory} memory, which {self.name} cannot use")
+        raise UnsupportedOp(f"{self.name} does not support {text}")
+
+    def _compute_unchecked(self, graph: Graph) -> None:
+        native = self._native
+        native.gmpy_collect_errors()
+        try:
+            status = native.ggml_backend_graph_compute(self._use(), graph._graph)
+        except GgmlAbort as error:
+            native.take_errors()
+            self._fail(str(error))
+            raise
+        errors = native.take_errors()
+        # Upstream notices a failed command buffer only after it has answered SUCCESS: it logs an error.
+        if status != native.GGML_STATUS_SUCCESS or errors:
+            reason = errors or native.text(native.ggml_status_to_string(status))
+            self._fail(reason)
+            raise ComputeError(reason)
+
+    def _fail(self, reason: str) -> None:
+        self._poison = reason
+        if self._native.has("softmetal_abandon"):
+            # The interrupted encoder's command buffers would hold up every later one of the device.
+            self._native.softmetal_abandon()
+
+    def synchronize(self) -> None:
+        """Wait until everything that was started is done."""
+        with self._running, pinned([self]):
+            self._native.ggml_backend_synchronize(self._use())
+
+    def __repr__(self) -> str:
+        return "<Backend, closed>" if self.closed else f"<Backend {self.name}>"
+
+
+def _describe(native: Any, tensor: Any) -> str:
+    """`tensor 'x' (MUL_MAT f32 [64, 2] of q4_0 [32, 64] and f32 [32, 2])`, in ggml's order of axes."""
+
+    def brief(t: Any) -> str:
+        ne = ", ".join(str(n) for n in list(t.ne)[: native.ggml_n_dims(t)])
+        return f"{native.text(native.ggml_type_name(t.type))} [{ne}]"
+
+    sources = " and ".join(brief(source) for source in tensor.src if source)
+    op = native.text(native.ggml_op_desc(tensor))
+    return f"tensor {native.text(tensor.name)!r} ({op} {brief(tensor)}{' of ' + sources if sources else ''})"
