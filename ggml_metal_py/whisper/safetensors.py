@@ -102,8 +102,8 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 
 def _read_tensors(path: Path) -> dict[str, NDArray[np.generic]]:
-    content = np.memmap(path, np.uint8, "r")
     try:
+        content = np.memmap(path, np.uint8, "r")
         start = 8 + int.from_bytes(content[:8].tobytes(), "little")
         header = json.loads(content[8:start].tobytes())
         return {
