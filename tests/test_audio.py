@@ -110,7 +110,7 @@ def test_a_file_that_is_no_sound_is_refused(tmp_path: Path, content: bytes) -> N
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="nowhere.wav") as caught:
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.wav") as caught:
         audio.load(tmp_path / "nowhere.wav")
     assert isinstance(caught.value, ValueError)
     with pytest.raises(ValueError, match="no such file"):
