@@ -10,7 +10,7 @@ import sys
 import sysconfig
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ninja.ninja_syntax import Writer
 
@@ -22,8 +22,8 @@ from .layout import Layout
 
 BUILD = PACKAGE / "_build"
 # -fexceptions for every language: an abort is a C++ exception that passes through C and Objective-C frames.
-# NDEBUG as in upstream's release builds. No -g: it doubles the time, and kernels are what one debugs.
-COMMON_FLAGS = ("-O2", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-fexceptions", "-pthread")
+# NDEBUG as in upstream's release builds. -g0 because zig writes debug information unless told not to.
+COMMON_FLAGS = ("-O2", "-g0", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-fexceptions", "-pthread")
 C_FLAGS = ("-std=gnu11",)
 # Without static destructors: a process may exit while threads compute or buffers live, and the destructors
 # of upstream's globals would run under them (the device list asserts that no buffer is left).
@@ -55,12 +55,12 @@ class _Graph:
         self._layout = layout
         self._toolchain = toolchain
         self._apple = toolchain.kind == "apple"
-        self._buffer: Any = io.StringIO()  # ninja's own annotations ask for a str
-        self._ninja = Writer(self._buffer, width=1_000_000)
+        self._buffer = io.StringIO()
+        self._ninja = Writer(cast(Any, self._buffer), width=1_000_000)  # its stub says str
         self._metal_sources = self._embedded()
 
     def text(self) -> str:
-        return str(self._buffer.getvalue())
+        return self._buffer.getvalue()
 
     def rules(self) -> None:
         ninja = self._ninja
@@ -133,7 +133,8 @@ class _Graph:
             folders.append(f"-I{PACKAGE}/softmetal/include")
         # Debian's pyconfig.h includes another one, relative to the folder above.
         python = ["-isystem", str(include), "-idirafter", str(include.parent)]
-        group = Group("ext", (), ("-w", *folders, *python))
+        # -O1: the wrappers only convert arguments, and there are many.
+        group = Group("ext", (), ("-O1", "-w", *folders, *python))
         source = self._layout.generated / "ext.c"
         compiled = self._compile(source, group, [self._layout.generated / "table.h"])
         out = self._layout.artifacts / self._layout.extension_name

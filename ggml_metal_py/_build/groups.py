@@ -97,12 +97,13 @@ def _decl(layout: Layout, toolchain: Toolchain) -> Group:
 
 def _softmetal(layout: Layout) -> Group:
     softmetal = PACKAGE / "softmetal"
-    sources = [
-        path for folder in ("objc", "dispatch", "device") for path in _sources(layout, softmetal / folder)
-    ]
+    rooms = [softmetal / room for room in ("objc", "dispatch", "device")]
+    sources = [path for room in rooms for path in _sources(layout, room)]
     # The executor itself is compiled into each kernel library, by softmetal's compiler service.
     sources += [path for path in _sources(layout, softmetal / "exec") if not path.name.startswith("executor")]
-    flags = (*OWN_WARNINGS, BLOCKS, f"-I{softmetal}/include", f"-I{softmetal}")
+    # Quoted, so that a header of ours never stands for a system header of the same name.
+    own = [word for room in (softmetal, *rooms, softmetal / "exec") for word in ("-iquote", str(room))]
+    flags = (*OWN_WARNINGS, BLOCKS, f"-I{softmetal}/include", *own)
     return Group("softmetal", tuple(sources), flags, objc_flags=SOFTMETAL_OBJC_FLAGS)
 
 
