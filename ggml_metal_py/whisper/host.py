@@ -13,10 +13,12 @@ from typing import Any
 
 from . import modelfile, stderr
 from .audio import Samples
-from .mel import SAMPLE_RATE
+from .mel import N_FFT, SAMPLE_RATE
+from .modelfile import ModelError
 
 PACKAGE = "pywhispercpp==1.5.1"
 WINDOW_SECONDS = 30  # what Whisper hears at once
+SMALLEST_VOCABULARY = 51864  # of the English-only models
 
 _TIMING = re.compile(r"(encode|decode|batchd) time = +([\d.]+) ms / +(\d+) runs")
 
@@ -38,8 +40,7 @@ class Host:
 
     def __init__(self, model: Path, *, use_gpu: bool, threads: int) -> None:
         """Load `model`. Raises: ModelError; WhisperError with whisper.cpp's own words."""
-        # whisper.cpp hands out NULL for a file it cannot read, and the extension passes that on.
-        modelfile.read(model)
+        _check(model)
         self._whisper = import_extension()
         parameters = self._whisper.whisper_context_default_params()
         parameters.use_gpu = use_gpu
@@ -110,6 +111,26 @@ def import_extension() -> Any:
     except ImportError as error:
         raise WhisperError(f"pywhispercpp is not installed: pip install {PACKAGE} ({error})") from error
     return _pywhispercpp
+
+
+def _check(path: Path) -> None:
+    """Refuse what whisper.cpp would not survive.
+
+    It hands out NULL for a file that it cannot read, which the extension passes on; and it takes the ids of
+    special tokens and the size of the Fourier transform as given.
+    """
+    model = modelfile.read(path)
+    hparams = model.hparams
+    if hparams.n_vocab < SMALLEST_VOCABULARY:
+        raise ModelError(f"{path}: {hparams.n_vocab} tokens, Whisper has at least {SMALLEST_VOCABULARY}")
+    if model.mel_filters.shape[1] != N_FFT // 2 + 1:
+        raise ModelError(f"{path}: mel filters of {model.mel_filters.shape[1]} bins, not {N_FFT // 2 + 1}")
+    if (
+        hparams.n_audio_state != hparams.n_text_state
+        or hparams.n_audio_state % hparams.n_audio_head
+        or hparams.n_text_state % hparams.n_text_head
+    ):
+        raise ModelError(f"{path}: states that differ or that the heads do not divide: {hparams}")
 
 
 def _errors(log: str) -> str:

@@ -54,7 +54,7 @@ def find(model: str, say: Callable[[str], None] = lambda line: None) -> Path:
         if Path(model).is_file():
             return Path(model)
         raise ModelError(
-            f"{model}: no such model file, nor a name like {', '.join(MODELS)} or {DEFAULT}-q5_0"
+            f"{model}: no such model file, nor one of {', '.join(MODELS)} or {DEFAULT}-q5_0"
         )
     packaged = MODELS[name]
     # The digest keeps a model of another pin apart.
