@@ -34,10 +34,8 @@ enum {
 
 // sm_kernels.run
 enum sm_status {
-    SM_OK            = 0,
-    SM_BAD_DISPATCH  = 1, // the dispatch itself is wrong (too many threads, too much threadgroup memory)
-    SM_NO_MEMORY     = 2,
-    SM_DEADLOCK      = 3, // some lanes wait at a barrier that the others never reach
+    SM_OK           = 0,
+    SM_BAD_DISPATCH = 1, // the dispatch itself is wrong (too many threads, too much threadgroup memory)
 };
 
 // One function constant of the source, `constant T name [[function_constant(index)]]`. Its place in

@@ -1,0 +1,106 @@
+"""Runs the compiler: translated kernels, in several processes at once, plus the executor, into one library.
+
+A unit is compiled in two steps, C++ to LLVM's IR without optimisation and from there to machine code, with ir.py
+in between.
+"""
+
+import concurrent.futures
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ..toolchain import Toolchain
+from . import ir
+from .errors import MslError
+from .program import Kernel
+from .translate import Translation
+
+_HERE = Path(__file__).resolve().parent
+_EXEC = _HERE.parent / "exec"
+# Few enough that the last units to be finished do not run alone for long, many enough that parsing the whole
+# source again for each unit does not count.
+_KERNELS_PER_UNIT = 16
+# A lane's stack has 64 KB (exec/worker.h), a frame may take a quarter.
+_FRAME_BYTES = 16 * 1024
+
+_LANGUAGE = (
+    "-std=c++17 -O2 -g0 -w -ferror-limit=20 -ftemplate-backtrace-limit=4 -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti -fno-asynchronous-unwind-tables "
+    "-fno-strict-aliasing -fsigned-char -ffp-contract=fast -fno-math-errno -fno-trapping-math -fno-sanitize=all "
+    "-fno-stack-protector -fomit-frame-pointer -fno-threadsafe-statics -fno-semantic-interposition"
+).split()
+
+Progress = Callable[[int, int], None]
+
+
+def link_kernels(
+    translation: Translation,
+    kernels: Sequence[Kernel],
+    source_hash: str,
+    output: Path,
+    toolchain: Toolchain,
+    jobs: int = 1,
+    progress: Progress = lambda done, total: None,
+) -> None:
+    """Compile these kernels, sorted by name, into the kernel library `output`.
+
+    Raises MslError with clang's diagnostics, in lines of the user's source.
+    """
+    units = [kernels[i : i + _KERNELS_PER_UNIT] for i in range(0, len(kernels), _KERNELS_PER_UNIT)]
+    with tempfile.TemporaryDirectory(prefix="softmetal-") as scratch_name:
+        scratch = Path(scratch_name)
+        objects = [scratch / f"unit{i}.o" for i in range(len(units))]
+        runtime = [scratch / "table.o", scratch / "executor.o"]
+        table = scratch / "table.cpp"
+        table.write_text(translation.table(kernels, source_hash, toolchain.cpu))
+
+        def compile_unit(number: int) -> None:
+            _compile_unit(translation.unit(units[number]), objects[number], toolchain)
+
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            work = [pool.submit(compile_unit, i) for i in range(len(units))]
+            work += [
+                pool.submit(_compile, source, target, toolchain)
+                for source, target in zip((table, _EXEC / "executor.cpp"), runtime, strict=True)
+            ]
+            try:
+                for done, future in enumerate(concurrent.futures.as_completed(work), 1):
+                    future.result()
+                    progress(done, len(work))
+            except MslError:
+                pool.shutdown(cancel_futures=True)
+                raise
+        partial = output.with_name(f".{output.name}.{os.getpid()}")
+        link = [*toolchain.cxx, "-shared", "-nostdlib++", "-Wl,-z,defs", "-Wl,-s", "-o", str(partial)]
+        _run([*link, *map(str, objects + runtime), "-lm"], toolchain)
+        partial.replace(output)
+
+
+def _flags(toolchain: Toolchain) -> list[str]:
+    flags = [*_LANGUAGE, f"-I{_HERE / 'include'}", f"-I{_EXEC}"]
+    if toolchain.arch == "x86_64":
+        flags.append("-mno-red-zone")  # see exec/stack_switch.h
+    return flags
+
+
+def _compile(source: Path, target: Path, toolchain: Toolchain) -> None:
+    _run([*toolchain.cxx, *_flags(toolchain), "-c", str(source), "-o", str(target)], toolchain)
+
+
+def _compile_unit(text: str, target: Path, toolchain: Toolchain) -> None:
+    module = target.with_suffix(".ll")
+    front = ["-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-x", "c++", "-", "-o", str(module)]
+    _run([*toolchain.cxx, *_flags(toolchain), *front], toolchain, text)
+    module.write_text(ir.rewrite(module.read_text()))
+    back = [f"-Wframe-larger-than={_FRAME_BYTES}", "-Werror=frame-larger-than", "-c", str(module), "-o", str(target)]
+    _run([*toolchain.cxx, *_flags(toolchain), *back], toolchain)
+    module.unlink()
+
+
+def _run(command: Sequence[str], toolchain: Toolchain, text: str | None = None) -> None:
+    done = subprocess.run(
+        command, input=text, capture_output=True, text=True, check=False, env=toolchain.environment()
+    )
+    if done.returncode != 0:
+        raise MslError(done.stderr or f"{command[0]} failed with status {done.returncode}\n")

@@ -1,0 +1,220 @@
+// metal_simdgroup and the barriers.
+//
+// A collective is computed once for all its lanes: each lane puts its argument into Simdgroup::in and waits; when
+// no lane of the simdgroup can run any more, the executor calls the collective's `run` for the lanes that came
+// to it, and each finds its result in Simdgroup::out.
+#pragma once
+
+#include "math.h"
+
+namespace metal {
+
+enum class mem_flags { mem_none = 0, mem_device = 1, mem_threadgroup = 2, mem_texture = 4, mem_threadgroup_imageblock = 8 };
+SM_INLINE mem_flags operator|(mem_flags a, mem_flags b) { return (mem_flags) ((int) a | (int) b); }
+
+} // namespace metal
+
+namespace softmetal {
+
+// Where a call stands in the source. Two calls in one place, through templates, still differ by operation and size.
+struct Place {
+    uint32_t line, column;
+    SM_MEMBER static constexpr Place here(uint32_t line = __builtin_LINE(), uint32_t column = __builtin_COLUMN()) {
+        return { line, column };
+    }
+    SM_MEMBER constexpr Site site(uint32_t operation, size_t size) const {
+        return (Site) line << 32 | (Site) (column & 0xffff) << 16 | operation << 8 | size;
+    }
+};
+#define SM_PLACE uint sm_line = __builtin_LINE(), uint sm_column = __builtin_COLUMN()
+#define SM_HERE softmetal::Place { sm_line, sm_column }
+
+template<class T> SM_INLINE T & slot(char * base, uint32_t lane) { return ((T *) base)[lane]; }
+
+template<class Operation, class T> SM_INLINE T collective(T value, Place place) {
+    static_assert(sizeof(T) <= 16, "a simdgroup function takes at most 16 bytes of each lane");
+    Simdgroup & group   = current_worker().simdgroups[current_lane() / SM_SIMD_WIDTH];
+    const uint32_t lane = current_lane() % SM_SIMD_WIDTH;
+    slot<T>(group.in, lane) = value;
+    wait_at(place.site(Operation::id, sizeof(T)), Operation::template run<T>);
+    return slot<T>(group.out, lane);
+}
+
+template<class Visit> SM_INLINE void for_lanes(uint32_t mask, Visit visit) {
+    if (mask == ~0u) {
+        for (int i = 0; i < SM_SIMD_WIDTH; ++i) visit(i);
+    } else {
+        for (uint32_t rest = mask; rest; rest &= rest - 1) visit(__builtin_ctz(rest));
+    }
+}
+
+template<class T> SM_INLINE void give_all(Simdgroup & group, uint32_t mask, T result) {
+    for_lanes(mask, [&](int i) { slot<T>(group.out, i) = result; });
+}
+
+struct Sum {
+    static constexpr uint32_t id = 1;
+    template<class T> static void run(Simdgroup & group, uint32_t mask) {
+        const T * in = (const T *) group.in;
+        T sum        = T(0);
+        if (mask == ~0u) { // in a tree: vectorises, and rounds less than one long chain
+            T part[8];
+            for (int i = 0; i < 8; ++i) part[i] = (in[i] + in[i + 8]) + (in[i + 16] + in[i + 24]);
+            for (int i = 0; i < 4; ++i) part[i] += part[i + 4];
+            sum = (part[0] + part[2]) + (part[1] + part[3]);
+        } else {
+            for_lanes(mask, [&](int i) { sum += in[i]; });
+        }
+        give_all(group, mask, sum);
+    }
+};
+
+#define SM_REDUCTION(name, number, combine) \
+    struct name { \
+        static constexpr uint32_t id = number; \
+        template<class T> static void run(Simdgroup & group, uint32_t mask) { \
+            const T * in = (const T *) group.in; \
+            T r          = in[__builtin_ctz(mask)]; \
+            for_lanes(mask & (mask - 1), [&](int i) { r = combine; }); \
+            give_all(group, mask, r); \
+        } \
+    };
+SM_REDUCTION(Product, 2, r * in[i])
+SM_REDUCTION(And, 5, r & in[i])
+SM_REDUCTION(Or, 6, r | in[i])
+SM_REDUCTION(Xor, 7, r ^ in[i])
+#undef SM_REDUCTION
+
+// A number wins over NaN, as with min and max.
+#define SM_EXTREME(name, number, function) \
+    struct name { \
+        static constexpr uint32_t id = number; \
+        template<class T> static void run(Simdgroup & group, uint32_t mask) { \
+            const T * in = (const T *) group.in; \
+            if (mask == ~0u) { \
+                T part[8]; \
+                for (int i = 0; i < 8; ++i) part[i] = function(function(in[i], in[i + 8]), function(in[i + 16], in[i + 24])); \
+                for (int i = 0; i < 4; ++i) part[i] = function(part[i], part[i + 4]); \
+                give_all(group, mask, (T) function(function(part[0], part[2]), function(part[1], part[3]))); \
+                return; \
+            } \
+            T r = in[__builtin_ctz(mask)]; \
+            for_lanes(mask, [&](int i) { r = function(in[i], r); }); \
+            give_all(group, mask, r); \
+        } \
+    };
+SM_EXTREME(Min, 3, min)
+SM_EXTREME(Max, 4, max)
+#undef SM_EXTREME
+
+struct InclusiveSum {
+    static constexpr uint32_t id = 8;
+    template<class T> static void run(Simdgroup & group, uint32_t mask) {
+        T sum = T(0);
+        for_lanes(mask, [&](int i) { slot<T>(group.out, i) = sum = sum + slot<T>(group.in, i); });
+    }
+};
+struct ExclusiveSum {
+    static constexpr uint32_t id = 9;
+    template<class T> static void run(Simdgroup & group, uint32_t mask) {
+        T sum = T(0);
+        for_lanes(mask, [&](int i) {
+            slot<T>(group.out, i) = sum;
+            sum                   = sum + slot<T>(group.in, i);
+        });
+    }
+};
+
+// Each lane takes the argument of the lane that it named in Simdgroup::source.
+struct Shuffle {
+    static constexpr uint32_t id = 10;
+    template<class T> static void run(Simdgroup & group, uint32_t mask) {
+        for_lanes(mask, [&](int i) { slot<T>(group.out, i) = slot<T>(group.in, group.source[i]); });
+    }
+};
+
+struct Ballot {
+    static constexpr uint32_t id = 11;
+    template<class T> static void run(Simdgroup & group, uint32_t mask) {
+        T vote = 0;
+        for_lanes(mask, [&](int i) { vote |= slot<T>(group.in, i) << i; });
+        give_all(group, mask, vote);
+    }
+};
+
+template<class T> SM_INLINE T shuffle(T value, uint32_t from, Place place) {
+    current_worker().simdgroups[current_lane() / SM_SIMD_WIDTH].source[current_lane() % SM_SIMD_WIDTH] = from;
+    return collective<Shuffle>(value, place);
+}
+
+// The point between two statements that the translator adds where lanes of a simdgroup exchange data through
+// threadgroup memory without a barrier, because on a GPU they move in lockstep.
+SM_INLINE void lockstep() { wait_at(SITE_LOCKSTEP, nullptr); }
+
+} // namespace softmetal
+
+namespace metal {
+
+SM_INLINE void threadgroup_barrier(mem_flags) { softmetal::wait_at(softmetal::SITE_BARRIER, nullptr); }
+
+// With mem_none it orders no memory: it is a hint for the GPU's scheduler, and nothing here.
+SM_INLINE void simdgroup_barrier(mem_flags flags, SM_PLACE) {
+    if (flags != mem_flags::mem_none) {
+        softmetal::wait_at(SM_HERE.site(0, 0), nullptr);
+    }
+}
+
+#define SM_COLLECTIVE(name, operation) \
+    template<class T> SM_INLINE T name(T value, SM_PLACE) { return softmetal::collective<softmetal::operation>(value, SM_HERE); }
+SM_COLLECTIVE(simd_sum, Sum)
+SM_COLLECTIVE(simd_product, Product)
+SM_COLLECTIVE(simd_min, Min)
+SM_COLLECTIVE(simd_max, Max)
+SM_COLLECTIVE(simd_and, And)
+SM_COLLECTIVE(simd_or, Or)
+SM_COLLECTIVE(simd_xor, Xor)
+SM_COLLECTIVE(simd_prefix_inclusive_sum, InclusiveSum)
+SM_COLLECTIVE(simd_prefix_exclusive_sum, ExclusiveSum)
+#undef SM_COLLECTIVE
+
+SM_INLINE bool simd_all(bool value, SM_PLACE) { return softmetal::collective<softmetal::And>((uchar) value, SM_HERE) != 0; }
+SM_INLINE bool simd_any(bool value, SM_PLACE) { return softmetal::collective<softmetal::Or>((uchar) value, SM_HERE) != 0; }
+
+class simd_vote {
+    ulong bits;
+
+public:
+    typedef ulong vote_t;
+    SM_MEMBER explicit simd_vote(vote_t v = 0) : bits(v) {}
+    SM_MEMBER explicit operator vote_t() const { return bits; }
+    SM_MEMBER bool all() const { return bits == 0xffffffff; }
+    SM_MEMBER bool any() const { return bits != 0; }
+};
+SM_INLINE simd_vote simd_ballot(bool value, SM_PLACE) {
+    return simd_vote(softmetal::collective<softmetal::Ballot>((ulong) value, SM_HERE));
+}
+
+template<class T> SM_INLINE T simd_shuffle(T value, ushort lane, SM_PLACE) { return softmetal::shuffle(value, lane % SM_SIMD_WIDTH, SM_HERE); }
+template<class T> SM_INLINE T simd_broadcast(T value, ushort lane, SM_PLACE) { return softmetal::shuffle(value, lane % SM_SIMD_WIDTH, SM_HERE); }
+template<class T> SM_INLINE T simd_broadcast_first(T value, SM_PLACE) { return softmetal::shuffle(value, 0, SM_HERE); }
+template<class T> SM_INLINE T simd_shuffle_xor(T value, ushort mask, SM_PLACE) {
+    return softmetal::shuffle(value, (softmetal::current_lane() ^ mask) % SM_SIMD_WIDTH, SM_HERE);
+}
+// Lanes that would reach beyond the simdgroup keep their own value.
+template<class T> SM_INLINE T simd_shuffle_down(T value, ushort delta, SM_PLACE) {
+    const uint lane = softmetal::current_lane() % SM_SIMD_WIDTH;
+    return softmetal::shuffle(value, lane + delta < SM_SIMD_WIDTH ? lane + delta : lane, SM_HERE);
+}
+template<class T> SM_INLINE T simd_shuffle_up(T value, ushort delta, SM_PLACE) {
+    const uint lane = softmetal::current_lane() % SM_SIMD_WIDTH;
+    return softmetal::shuffle(value, lane >= delta ? lane - delta : lane, SM_HERE);
+}
+template<class T> SM_INLINE T simd_shuffle_rotate_down(T value, ushort delta, SM_PLACE) {
+    return softmetal::shuffle(value, (softmetal::current_lane() + delta) % SM_SIMD_WIDTH, SM_HERE);
+}
+template<class T> SM_INLINE T simd_shuffle_rotate_up(T value, ushort delta, SM_PLACE) {
+    return softmetal::shuffle(value, (softmetal::current_lane() - delta) % SM_SIMD_WIDTH, SM_HERE);
+}
+SM_INLINE bool simd_is_first() { return softmetal::is_leader(); }
+
+} // namespace metal
