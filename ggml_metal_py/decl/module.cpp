@@ -12,6 +12,8 @@
 #include "guard.h"
 
 #if !defined(__APPLE__)
+#include <dlfcn.h>
+
 #include "softmetal.h"
 #endif
 
@@ -184,7 +186,25 @@ void gmpy_set_refused_ops(const char * names) {
     refused_ops() = "," + list + ",";
 }
 
+namespace {
+
+// Our Python package tells softmetal where the kernels are; a host that is no Python program knows nothing
+// of them. They lie beside this library.
+void add_own_kernel_folder() {
+#if !defined(__APPLE__)
+    Dl_info own;
+    if (dladdr(reinterpret_cast<const void *>(&gmpy_metal_reg), &own) != 0 && own.dli_fname != nullptr) {
+        const std::string path = own.dli_fname;
+        softmetal_add_kernel_folder((path.substr(0, path.rfind('/') + 1) + "kernels").c_str());
+    }
+#endif
+}
+
+}  // namespace
+
 // What ggml_backend_load() of another host looks up. The only function of this library with a global name.
 extern "C" __attribute__((visibility("default"))) ggml_backend_reg_t ggml_backend_init(void) {
+    static std::once_flag once;
+    std::call_once(once, add_own_kernel_folder);
     return gmpy_metal_reg();
 }

@@ -3,7 +3,7 @@
 // Any ggml host of the same ggml version can load this library with ggml_backend_load(): it finds
 // ggml_backend_init(), which hands out upstream's Metal registry with two entries of each device
 // wrapped. The wraps count graphs and nodes, and can refuse ops for tests; a node's result is
-// never touched. Knows ggml's backend interface; knows nothing of Python or softmetal.
+// never touched. Knows ggml's backend interface; knows nothing of Python.
 #pragma once
 
 #include <stdint.h>
