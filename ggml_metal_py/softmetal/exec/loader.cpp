@@ -1,0 +1,289 @@
+// Libraries: the names of their functions, and the search for their machine code.
+
+#include "loader.h"
+#include "compiler.h"
+#include "module.h"
+#include "settings.h"
+#include "sha256.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <softmetal.h>
+#include <stdexcept>
+#include <unistd.h>
+
+namespace softmetal {
+
+namespace {
+
+// A library with up to this many functions is compiled when it is opened, so that errors in a user's source
+// show at once; of a larger one, each kernel when it is first dispatched.
+constexpr size_t MAX_FUNCTIONS_AT_ONCE = 64;
+
+constexpr const char * FUNCTIONS_HEADER = "softmetal 1";
+
+std::string key_of(const std::string & source, const std::vector<Macro> & macros) {
+    using namespace std::string_view_literals;
+    Sha256 hash;
+    hash.update("softmetal-1\0"sv);
+    for (const Macro & macro : macros) {
+        hash.update(macro.name).update("=").update(macro.value).update("\0"sv);
+    }
+    return hash.update("\0"sv).update(source).hex();
+}
+
+// Host names are identifiers as a rule; anything else is not trusted as a file name.
+std::string file_of(const std::string & function) {
+    const bool plain = function.size() <= 200 && std::all_of(function.begin(), function.end(), [](unsigned char c) {
+        return isalnum(c) || c == '_';
+    });
+    return "fn-" + (plain ? function : Sha256().update(function).hex()) + ".so";
+}
+
+bool exists(const std::string & path) {
+    return access(path.c_str(), R_OK) == 0;
+}
+
+std::optional<std::vector<std::string>> read_functions(const std::string & path) {
+    std::ifstream file(path);
+    std::string   line;
+    if (!file) {
+        return std::nullopt;
+    }
+    if (!std::getline(file, line) || line != FUNCTIONS_HEADER) {
+        throw std::runtime_error(path + " does not begin with \"" + FUNCTIONS_HEADER + "\"; build the kernels again");
+    }
+    std::vector<std::string> names;
+    while (std::getline(file, line)) {
+        if (!line.empty()) {
+            names.push_back(line);
+        }
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+std::string join(const std::vector<std::string> & parts) {
+    std::string text;
+    for (const std::string & part : parts) {
+        text += (text.empty() ? "" : ", ") + part;
+    }
+    return text;
+}
+
+} // namespace
+
+} // namespace softmetal
+
+using namespace softmetal;
+
+struct sm_library {
+    sm_library(std::string key, std::string source, std::vector<Macro> macros)
+        : key(std::move(key)), source_(std::move(source)), macros_(std::move(macros)) {}
+
+    // Learns the functions' names; compiles a small library. Throws std::runtime_error.
+    void open();
+
+    bool has(const std::string & name) const { return std::binary_search(names_.begin(), names_.end(), name); }
+
+    // Finds or makes a kernel's machine code. Throws std::runtime_error.
+    sm_code code(const std::string & name);
+
+    size_t n_functions() const { return names_.size(); }
+    size_t n_prebuilt();
+
+    const std::string key;
+    int               references = 1; // guarded by the registry's mutex
+
+  private:
+    std::optional<std::string> find(const std::string & file) const;
+    std::optional<sm_code>     find_code(const std::string & name);
+    const sm_kernels *         all();
+
+    const std::string        source_;
+    const std::vector<Macro> macros_;
+    std::vector<std::string> names_; // sorted; fixed once open() returned
+    std::mutex               mutex_; // of what follows, and of compiling
+    const sm_kernels *       all_ = nullptr;
+};
+
+std::optional<std::string> sm_library::find(const std::string & file) const {
+    for (const std::string & folder : kernel_folders()) {
+        std::string path = folder + "/" + key + "/" + file;
+        if (exists(path)) {
+            return path;
+        }
+    }
+    return std::nullopt;
+}
+
+void sm_library::open() {
+    const std::string list_in_cache = cache_folder() + "/" + key + "/functions.txt";
+    auto              list          = find("functions.txt");
+    if (!list) {
+        if (!compiler_available()) {
+            throw std::runtime_error("no kernels for this source (key " + key + ") in " + join(kernel_folders()) +
+                                     ", and no compiler to make them: set SOFTMETAL_COMPILER to its command");
+        }
+        compile(source_, macros_, cache_folder(), {"--functions-only"});
+        list = list_in_cache;
+    }
+    auto names = read_functions(*list);
+    if (!names) {
+        throw std::runtime_error("the kernel compiler left no " + *list);
+    }
+    names_ = std::move(*names);
+
+    // What a kernel folder lists was compiled by those who filled it, or is meant to be compiled on demand.
+    const bool new_source = *list == list_in_cache;
+    if (new_source && names_.size() <= MAX_FUNCTIONS_AT_ONCE && !find("all.so") && compiler_available()) {
+        compile(source_, macros_, cache_folder(), {});
+    }
+}
+
+const sm_kernels * sm_library::all() {
+    if (all_ == nullptr) {
+        if (const auto path = find("all.so")) {
+            all_ = open_module(*path, key);
+        }
+    }
+    return all_;
+}
+
+std::optional<sm_code> sm_library::find_code(const std::string & name) {
+    if (const sm_kernels * module = all()) {
+        if (const sm_kernel * kernel = find_kernel(module, name)) {
+            return sm_code{module, kernel};
+        }
+    }
+    if (const auto path = find(file_of(name))) {
+        const sm_kernels * module = open_module(*path, key);
+        if (const sm_kernel * kernel = find_kernel(module, name)) {
+            return sm_code{module, kernel};
+        }
+    }
+    return std::nullopt;
+}
+
+sm_code sm_library::code(const std::string & name) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto                        code = find_code(name);
+    if (!code && compiler_available()) {
+        compile(source_, macros_, cache_folder(), {"--function", name});
+        code = find_code(name);
+    }
+    if (!code) {
+        const std::string hint = compiler_available() ? "the compiler made none"
+                                                      : "build the kernels, or set SOFTMETAL_COMPILER to the compiler's command";
+        throw std::runtime_error("kernel " + name + " has no machine code: looked for " + key + "/all.so and " + key +
+                                 "/" + file_of(name) + " in " + join(kernel_folders()) + "; " + hint);
+    }
+    return *code;
+}
+
+size_t sm_library::n_prebuilt() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    try {
+        if (const sm_kernels * module = all()) {
+            return module->n_kernels;
+        }
+    } catch (const std::runtime_error &) {
+        return 0; // there is one, and it does not fit
+    }
+    return size_t(std::count_if(names_.begin(), names_.end(), [&](const std::string & name) {
+        return find(file_of(name)).has_value();
+    }));
+}
+
+namespace {
+
+// The libraries in use, by key.
+struct Registry {
+    std::mutex                          mutex;
+    std::map<std::string, sm_library *> libraries;
+};
+
+Registry & registry() {
+    static Registry * const instance = new Registry;
+    return *instance;
+}
+
+void store(char ** error, const std::exception & exception) {
+    *error = strdup(exception.what());
+}
+
+} // namespace
+
+struct sm_library * sm_library_open(const char * source, size_t length, const struct sm_macro * macros, size_t n_macros,
+                                    char ** error) {
+    try {
+        std::vector<Macro> sorted;
+        for (size_t i = 0; i < n_macros; i++) {
+            sorted.push_back({macros[i].name, macros[i].value});
+        }
+        std::sort(sorted.begin(), sorted.end(), [](const Macro & a, const Macro & b) { return a.name < b.name; });
+        const std::string text(source, length);
+        const std::string key = key_of(text, sorted);
+
+        // Held while a new source is compiled: whoever opens the same one meanwhile waits for the result.
+        Registry &                  all = registry();
+        std::lock_guard<std::mutex> lock(all.mutex);
+        const auto                  found = all.libraries.find(key);
+        if (found != all.libraries.end()) {
+            found->second->references++;
+            return found->second;
+        }
+        auto library = std::make_unique<sm_library>(key, text, sorted);
+        library->open();
+        all.libraries[key] = library.get();
+        return library.release();
+    } catch (const std::exception & exception) {
+        store(error, exception);
+        return nullptr;
+    }
+}
+
+void sm_library_retain(struct sm_library * library) {
+    std::lock_guard<std::mutex> lock(registry().mutex);
+    library->references++;
+}
+
+void sm_library_release(struct sm_library * library) {
+    Registry &                   all = registry();
+    std::unique_lock<std::mutex> lock(all.mutex);
+    if (--library->references == 0) {
+        all.libraries.erase(library->key);
+        lock.unlock();
+        delete library;
+    }
+}
+
+bool sm_library_has(const struct sm_library * library, const char * name) {
+    return library->has(name);
+}
+
+bool sm_library_code(struct sm_library * library, const char * name, struct sm_code * code, char ** error) {
+    try {
+        *code = library->code(name);
+        return true;
+    } catch (const std::exception & exception) {
+        store(error, exception);
+        return false;
+    }
+}
+
+void softmetal_kernel_counts(int * declared, int * prebuilt) {
+    *declared = *prebuilt = 0;
+    Registry &                  all = registry();
+    std::lock_guard<std::mutex> lock(all.mutex);
+    for (const auto & [key, library] : all.libraries) {
+        *declared += int(library->n_functions());
+        *prebuilt += int(library->n_prebuilt());
+    }
+}

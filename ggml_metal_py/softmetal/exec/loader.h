@@ -1,0 +1,47 @@
+// From MSL source to kernels that can run: finds what is prebuilt, has the rest compiled. C interface.
+//
+// A source and its macros have a key, lower-case hex of
+//   sha256("softmetal-1\0", for each macro by name "NAME=VALUE\0", "\0", source bytes)
+// and kernel folders (softmetal_add_kernel_folder, then the cache folder) hold for it
+//   <key>/functions.txt   "softmetal 1", then one host name a line, sorted
+//   <key>/all.so          all kernels,
+//   <key>/fn-<name>.so    or one of them
+// The names are enough to look functions up and to make pipelines; machine code is needed at the first dispatch.
+#pragma once
+
+#include "abi.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sm_library; // a source with its macros; reference-counted, shared by all who open the same
+
+struct sm_macro {
+    const char * name;
+    const char * value;
+};
+
+struct sm_code { // a kernel, ready to run
+    const struct sm_kernels * module;
+    const struct sm_kernel *  kernel;
+};
+
+// On failure these return NULL or false and store a text in *error, to be freed by the caller.
+
+struct sm_library * sm_library_open(const char * source, size_t length, const struct sm_macro * macros, size_t n_macros,
+                                    char ** error);
+void                sm_library_retain(struct sm_library * library);
+void                sm_library_release(struct sm_library * library);
+
+bool sm_library_has(const struct sm_library * library, const char * name);
+
+// May take as long as compiling the kernel takes. Concurrent calls for one library wait for each other.
+bool sm_library_code(struct sm_library * library, const char * name, struct sm_code * code, char ** error);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,79 @@
+// softmetal's own C API: what a host may set and ask beyond Metal. Functions may be called from any thread.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- where kernels come from (exec/loader.h tells the layout of these folders)
+
+// A folder to search for prebuilt kernels, after those added before and ahead of the cache folder.
+void softmetal_add_kernel_folder(const char * path);
+
+// Where the compiler service puts kernels. Default: softmetal in $XDG_CACHE_HOME or ~/.cache.
+void softmetal_set_cache_folder(const char * path);
+
+// The compiler service's command: words as in a shell, or separated by '\x1f'. Default: $SOFTMETAL_COMPILER.
+// NULL or "" means none.
+void softmetal_set_compiler(const char * command);
+
+// Over all libraries made so far: kernels by name, and those of them that have machine code ready.
+void softmetal_kernel_counts(int * declared, int * prebuilt);
+
+// ---- the device presented (device/profile.h), and the threads behind it
+
+// Choose the profile, for example "M1". Default: $SOFTMETAL_PROFILE, else "M2".
+// 0, or -1 when the name is unknown or the device exists already (see softmetal_last_error).
+int softmetal_set_profile(const char * name);
+
+// Threads that run a grid, the command queue's own included. Default: $SOFTMETAL_THREADS, else one for
+// every CPU this process may use.
+void softmetal_set_threads(int threads);
+int  softmetal_threads(void);
+
+// ---- trouble
+
+// Drop the command buffers that were enqueued and never committed, in all queues: an encoder that was
+// interrupted leaves such, and every later one waits behind them. They end with status Error. The number dropped.
+int softmetal_abandon(void);
+
+// The last failure's text, cut to size bytes with its final 0. Its whole length (0: there was none).
+int softmetal_last_error(char * text, size_t size);
+
+// Selectors sent by the code of this library that no class implements, one a line. Their number.
+// Sending one throws std::runtime_error. A good build has none.
+int softmetal_missing_selectors(char * text, size_t size);
+
+// ---- calling in from a thread that has no autorelease pool
+
+// Objects autoreleased between push and pop are released by pop, even if an exception passed by.
+void * softmetal_autorelease_push(void);
+void   softmetal_autorelease_pop(void * pool);
+
+// A pointer that belongs to the calling thread's task; dispatch_apply hands it on to its workers for the call.
+void * softmetal_task_context(void);
+void   softmetal_set_task_context(void * context);
+
+// ---- counters
+
+struct softmetal_stats {
+    uint64_t command_buffers; // that ended
+    uint64_t dispatches;      // that ran
+    uint64_t threadgroups;
+    uint64_t busy_ns;         // wall time of the dispatches
+};
+
+void softmetal_stats_reset(void);
+void softmetal_get_stats(struct softmetal_stats * stats);
+
+// The index-th pipeline that was dispatched since the reset: its kernel's host name, followed by its function
+// constants as {index=value,...} when it has any; how often and how long it ran. Arguments may be NULL.
+// The name's length, or -1 when there is no such index.
+int softmetal_get_pipeline_stats(int index, char * name, size_t size, uint64_t * dispatches, uint64_t * ns);
+
+#ifdef __cplusplus
+}
+#endif
