@@ -1,6 +1,6 @@
 """Finds and opens the library and extension of an upstream row: the only place that knows paths and ABI.
 
-Everything else gets a `Native` and calls `native.ggml_xxx(...)`. Such a call releases the GIL, and raises
+Everything else gets a `Native` and calls `native.NAME(...)`. Such a call releases the GIL, and raises
 GgmlAbort where upstream would have ended the process.
 """
 

@@ -31,7 +31,8 @@ HEADERS = (
             "ggml_set_abort_callback",
             "ggml_log_*",
             # a Python callback would run on a native thread
-            "*custom*",
+            "ggml_map_custom*",
+            "ggml_custom_*",
             # write to stdout or to a FILE
             "ggml_print_*",
             "ggml_graph_print",

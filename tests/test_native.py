@@ -1,0 +1,183 @@
+"""Finding and opening the library: every way it can be missing ends in one error that helps."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from fresh_python import run_python
+
+import ggml_metal_py as gm
+from ggml_metal_py import _native
+from ggml_metal_py._build.manifest import read_manifest
+
+OPEN_AND_MULTIPLY = """
+    import numpy as np, ggml_metal_py as gm
+    a = np.arange(64, dtype=np.float32).reshape(2, 32)
+    assert np.allclose(gm.mul_mat(a, a), a @ a.T)
+    print("good")
+"""
+
+
+@pytest.fixture(scope="session")
+def built() -> Path:
+    """The folder of the default row's artifacts."""
+    return _native.open_native().folder
+
+
+def test_default_upstream_is_the_one_that_is_built_by_default() -> None:
+    assert read_manifest().default == _native.DEFAULT_UPSTREAM
+
+
+def test_importing_the_package_loads_neither_numpy_nor_the_library() -> None:
+    done = run_python(
+        """
+        import sys, ggml_metal_py
+        print([m for m in sys.modules if m == "numpy" or m.startswith(("_gmpy", "_cffi", "ggml_metal_py."))])
+        """
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_public_name_exists() -> None:
+    for name in gm.__all__:
+        assert getattr(gm, name) is not None
+    assert set(gm.__all__) <= set(dir(gm))
+    with pytest.raises(AttributeError):
+        gm.nothing  # noqa: B018
+
+
+def test_a_missing_library_names_paths_and_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GGML_METAL_PY_LIB", str(tmp_path))
+    with pytest.raises(gm.LibraryNotFound) as caught:
+        gm.open()
+    text = str(caught.value)
+    assert (
+        str(tmp_path / _native.DEFAULT_UPSTREAM / f"libggml-metal-py-{_native.DEFAULT_UPSTREAM}.so") in text
+    )
+    assert f"./build.sh build --upstream {_native.DEFAULT_UPSTREAM}" in text
+
+
+def test_an_upstream_that_is_not_built_is_told_with_those_that_are(built: Path) -> None:
+    with pytest.raises(gm.LibraryNotFound) as caught:
+        gm.open("whisper.rn-0.0.1")
+    assert built.name in str(caught.value)
+    assert "--upstream whisper.rn-0.0.1" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["../lib", "a/b", ".hidden", "row\0"])
+def test_an_upstream_name_cannot_leave_the_folder(name: str) -> None:
+    with pytest.raises(ValueError, match="an upstream is named like"):
+        gm.open(name)
+
+
+@pytest.mark.parametrize("damage", ["empty library", "no library", "no extension", "text extension"])
+def test_damaged_files_are_reported_as_not_found(damage: str, built: Path, tmp_path: Path) -> None:
+    folder = tmp_path / built.name
+    shutil.copytree(built, folder, ignore=shutil.ignore_patterns("kernels"))
+    library = next(folder.glob("libggml-*"))
+    extension = next(folder.glob("_gmpy_*"))
+    match damage:
+        case "empty library":
+            library.write_bytes(b"")
+        case "no library":
+            library.unlink()
+        case "no extension":
+            extension.unlink()
+        case "text extension":
+            extension.write_text("no machine code")
+    done = run_python(
+        """
+        import ggml_metal_py as gm
+        try:
+            gm.open()
+        except gm.LibraryNotFound as error:
+            print(error)
+        """,
+        env={"GGML_METAL_PY_LIB": str(tmp_path)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert str(library) in done.stdout
+    assert "./build.sh build" in done.stdout
+
+
+def test_a_library_of_another_build_is_refused(built: Path, tmp_path: Path) -> None:  # R15
+    folder = tmp_path / built.name
+    shutil.copytree(built, folder, ignore=shutil.ignore_patterns("kernels"))
+    library = next(folder.glob("libggml-*"))
+    content = library.read_bytes()
+    fingerprint = re.search(rb"[0-9a-f]{64}", next(folder.glob("_gmpy_*")).read_bytes())
+    assert fingerprint is not None
+    assert fingerprint[0] in content
+    library.write_bytes(content.replace(fingerprint[0], b"0" * 64))
+    done = run_python(
+        """
+        import ggml_metal_py as gm
+        try:
+            gm.open()
+        except gm.LibraryNotFound as error:
+            print(error)
+        """,
+        env={"GGML_METAL_PY_LIB": str(tmp_path)},
+    )
+    assert "other declarations" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("place", ["with spaces", "äöü-日本語", "moved/deep/er"])
+def test_it_works_from_any_folder_and_working_directory(
+    place: str, built: Path, tmp_path: Path
+) -> None:  # R3
+    folder = tmp_path / place
+    shutil.copytree(built, folder / built.name)
+    done = run_python(OPEN_AND_MULTIPLY, cwd=tmp_path, env={"GGML_METAL_PY_LIB": str(folder)})
+    assert done.stdout == "good\n", done.stderr
+
+
+@pytest.mark.parametrize("value", ["", "/nowhere", "."])
+def test_upstreams_resource_path_does_not_matter(value: str) -> None:  # R3
+    done = run_python(OPEN_AND_MULTIPLY, env={"GGML_METAL_PATH_RESOURCES": value})
+    assert done.stdout == "good\n", done.stderr
+
+
+def test_missing_kernels_without_a_compiler_name_paths_and_command(built: Path, tmp_path: Path) -> None:  # R3
+    shutil.copytree(built, tmp_path / "lib" / built.name, ignore=shutil.ignore_patterns("kernels"))
+    done = run_python(
+        """
+        import ggml_metal_py as gm
+        try:
+            gm.open()
+        except gm.LibraryNotFound as error:
+            print(error)
+        """,
+        env={
+            "GGML_METAL_PY_LIB": str(tmp_path / "lib"),
+            "SOFTMETAL_COMPILER": "",
+            "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        },
+    )
+    assert done.returncode == 0, done.stderr
+    assert str(tmp_path / "lib" / built.name / "kernels") in done.stdout
+    assert "./build.sh build" in done.stdout
+
+
+def test_a_name_that_the_row_lacks_is_told() -> None:
+    native = _native.open_native()
+    assert not native.has("ggml_from_the_future")
+    with pytest.raises(gm.NotInUpstream, match=f"{native.row} has no ggml_from_the_future"):
+        native.ggml_from_the_future()
+
+
+def test_the_library_shows_no_symbol_of_ggml_to_the_process() -> None:
+    done = run_python(
+        """
+        import ctypes, ggml_metal_py as gm
+        gm.open()
+        print(hasattr(ctypes.CDLL(None), "ggml_init"), hasattr(ctypes.CDLL(None), "gmpy_table"))
+        """
+    )
+    assert done.stdout == "False False\n", done.stderr
+
+
+def test_environment_is_not_needed_to_open_twice() -> None:
+    assert _native.open_native() is _native.open_native(os.environ.get("GGML_METAL_PY_UPSTREAM"))
