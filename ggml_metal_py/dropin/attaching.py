@@ -43,6 +43,14 @@ class Attachment:
         if self.native.has("softmetal_set_threads"):
             self.native.softmetal_set_threads(threads)
 
+    def collect_errors(self) -> None:
+        """Keep what the backend logs as errors on this thread from now on, until take_errors()."""
+        self.native.gmpy_collect_errors()
+
+    def take_errors(self) -> str:
+        """What was kept; empty when all went well."""
+        return self.native.take_errors()
+
 
 _attached: dict[Path, Attachment] = {}
 _lock = threading.Lock()

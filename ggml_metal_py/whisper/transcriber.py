@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from ..dropin import attach, counters
+from ..dropin import Attachment, attach, counters
 from . import audio, models
-from .host import Host, import_extension
+from .host import Host, WhisperError, import_extension
 from .mel import SAMPLE_RATE
 
 # whisper.cpp returns no text for less; for less than 201 samples it also reads past their end.
@@ -70,8 +70,10 @@ class Transcriber:
         self.threads = threads or usable_cpus()
         path = models.find(os.fspath(model), say)
         import_extension()
+        self._attachments: list[Attachment] = []
         if device == "metal":
-            for attachment in attach():
+            self._attachments = attach()
+            for attachment in self._attachments:
                 attachment.set_device_threads(self.threads)
         self._host = Host(path, use_gpu=device == "metal", threads=self.threads)
         self._lock = threading.Lock()
@@ -93,7 +95,7 @@ class Transcriber:
                 return Transcription("", counters.Counters(), 0.0, 0.0, 0.0, self.threads)
             before = counters.read()
             began = time.perf_counter()
-            segments = self._host.full(samples)
+            segments = self._full(samples)
             total_ms = 1e3 * (time.perf_counter() - began)
             ran = counters.read().since(before)
             timings = self._host.timings()
@@ -105,6 +107,19 @@ class Transcriber:
                 total_ms=total_ms,
                 threads=self.threads,
             )
+
+    def _full(self, samples: audio.Samples) -> list[str]:
+        """Host.full(), with the backend's own words when it fails."""
+        for attachment in self._attachments:
+            attachment.collect_errors()
+        try:
+            segments, failure = self._host.full(samples), None
+        except WhisperError as error:
+            segments, failure = [], error
+        reasons = [attachment.take_errors() for attachment in self._attachments]
+        if failure is not None:
+            raise WhisperError(": ".join([str(failure), *filter(None, reasons)]))
+        return segments
 
     def close(self) -> None:
         """Free the model; waits for a running call; again does nothing."""
