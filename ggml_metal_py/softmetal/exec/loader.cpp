@@ -38,12 +38,8 @@ std::string key_of(const std::string & source, const std::vector<Macro> & macros
     return hash.update("\0"sv).update(source).hex();
 }
 
-// Host names are identifiers as a rule; anything else is not trusted as a file name.
 std::string file_of(const std::string & function) {
-    const bool plain = function.size() <= 200 && std::all_of(function.begin(), function.end(), [](unsigned char c) {
-        return isalnum(c) || c == '_';
-    });
-    return "fn-" + (plain ? function : Sha256().update(function).hex()) + ".so";
+    return "fn-" + Sha256().update(function).hex().substr(0, 16) + ".so";
 }
 
 bool exists(const std::string & path) {

@@ -5,7 +5,7 @@
 // and kernel folders (softmetal_add_kernel_folder, then the cache folder) hold for it
 //   <key>/functions.txt   "softmetal 1", then one host name a line, sorted
 //   <key>/all.so          all kernels,
-//   <key>/fn-<name>.so    or one of them
+//   <key>/fn-<hash>.so    or one of them; hash is the first 16 hex digits of the sha256 of its name
 // The names are enough to look functions up and to make pipelines; machine code is needed at the first dispatch.
 #pragma once
 

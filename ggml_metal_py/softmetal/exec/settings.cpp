@@ -2,6 +2,7 @@
 
 #include "settings.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
@@ -111,7 +112,9 @@ std::vector<std::string> compiler_command() {
 void softmetal_add_kernel_folder(const char * path) {
     softmetal::Settings &       s = softmetal::settings();
     std::lock_guard<std::mutex> lock(s.mutex);
-    s.folders.emplace_back(path);
+    if (std::find(s.folders.begin(), s.folders.end(), path) == s.folders.end()) {
+        s.folders.emplace_back(path);
+    }
 }
 
 void softmetal_set_cache_folder(const char * path) {
