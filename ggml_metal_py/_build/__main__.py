@@ -9,7 +9,8 @@ from pathlib import Path
 
 from ..registry import FetchError
 from ..softmetal.toolchain import ToolchainError, find_toolchain
-from .artifacts import write_artifact_manifest
+from .artifacts import remove_stale_kernels, write_artifact_manifest
+from .files import locked
 from .graph import write_graph
 from .layout import Layout
 from .manifest import ManifestError, read_manifest
@@ -25,12 +26,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     try:
         layout = Layout(read_manifest().row(arguments.upstream))
-        if arguments.verb == "build":
-            _build(layout, kernels=arguments.kernels, jobs=arguments.jobs)
-        elif arguments.verb == "fetch":
-            unpack(layout.row, layout.root / layout.upstream, _say)
-        else:
-            print(_sample(layout))
+        with locked(layout.root / layout.lock, lambda: _say("waiting for another build of this row")):
+            if arguments.verb == "build":
+                _build(layout, kernels=arguments.kernels, jobs=arguments.jobs)
+            elif arguments.verb == "fetch":
+                unpack(layout.row, layout.root / layout.upstream, _say)
+            else:
+                print(_sample(layout))
     except BuildError as error:
         _say(f"error: {error}")
         return 1
@@ -74,6 +76,7 @@ def _build(layout: Layout, *, kernels: bool, jobs: int) -> None:
     environment = {"NINJA_STATUS": "[%f/%t %es] ", **toolchain.environment()}
     if subprocess.run(command, cwd=layout.root, env=environment, check=False).returncode != 0:
         raise BuildError(f"{layout.row.name} was not built, see the messages above")
+    remove_stale_kernels(layout)
     write_artifact_manifest(layout, toolchain)
     _say(f"built {layout.artifacts}")
 

@@ -2,10 +2,13 @@
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
+from ..softmetal.msl.key import source_key
 from ..softmetal.toolchain import Toolchain
 from .files import write_if_changed
+from .graph import KERNEL_MACROS
 from .groups import PACKAGE
 from .layout import Layout
 
@@ -31,6 +34,16 @@ def write_artifact_manifest(layout: Layout, toolchain: Toolchain) -> Path:
     path = layout.root / layout.artifacts / "manifest.json"
     write_if_changed(path, json.dumps(content, indent=2) + "\n")
     return path
+
+
+def remove_stale_kernels(layout: Layout) -> None:
+    """Remove the kernels of Metal sources that the library does not embed any more."""
+    sources = (layout.root / layout.generated).glob("*.metal")
+    macros = dict(macro.split("=") for macro in KERNEL_MACROS)
+    current = {source_key(source.read_bytes(), macros) for source in sources}
+    for folder in (layout.root / layout.artifacts / "kernels").glob("*"):
+        if folder.name not in current:
+            shutil.rmtree(folder)
 
 
 def inputs_sha256(layout: Layout) -> str:

@@ -17,7 +17,7 @@ from ninja.ninja_syntax import Writer
 from ..softmetal.toolchain import Toolchain
 from .embed import embedded_sources
 from .files import write_if_changed
-from .groups import PACKAGE, Group, header_folders, headers_below, library_groups
+from .groups import PACKAGE, Group, header_folders, headers_below, is_executor, library_groups
 from .layout import Layout
 
 BUILD = PACKAGE / "_build"
@@ -115,6 +115,7 @@ class _Graph:
                 # dlclose followed by exit crashed: threads and thread-local destructors outlive the handle.
                 "-Wl,-z,nodelete",
                 "-Wl,-z,defs",
+                "-Wl,--strip-debug",  # zig's own C++ library has debug information
                 "-pthread",
                 "-ldl",
                 "-lm",
@@ -144,12 +145,8 @@ class _Graph:
     def kernels(self, library: Path, jobs: int) -> None:
         """Prebuild every kernel, after the library: it is the longest step and uses all cores by itself."""
         softmetal = PACKAGE / "softmetal"
-        tools = [
-            path.relative_to(self._layout.root)
-            for folder in ("msl", "exec")
-            for path in sorted((self._layout.root / softmetal / folder).rglob("*"))
-            if path.is_file() and path.suffix != ".pyc"
-        ]
+        service = [path for path in self._files_below(softmetal / "msl") if path.suffix != ".pyc"]
+        executor = [path for path in self._files_below(softmetal / "exec") if is_executor(path)]
         for stem, source in self._metal_sources.items():
             out = self._layout.objects / f"{stem}.kernels"
             arguments = ["build", str(source), "--out", str(self._layout.artifacts / "kernels")]
@@ -159,11 +156,15 @@ class _Graph:
                 out,
                 "kernels",
                 [source],
-                implicit=[*tools, softmetal / "toolchain.py"],
+                implicit=[*service, *executor, softmetal / "toolchain.py"],
                 order_only=[library],
                 module=f"{PACKAGE.name}.softmetal.msl",
                 arguments=_join(arguments),
             )
+
+    def _files_below(self, folder: Path) -> list[Path]:
+        root = self._layout.root
+        return [path.relative_to(root) for path in sorted((root / folder).rglob("*")) if path.is_file()]
 
     def _embedded(self) -> dict[str, Path]:
         """Write the Metal sources as upstream embeds them; their paths by symbol stem."""

@@ -53,6 +53,12 @@ def header_folders(layout: Layout) -> tuple[Path, ...]:
     return (layout.upstream / "include", src, src / "ggml-metal")
 
 
+def is_executor(path: Path) -> bool:
+    """Whether a file of softmetal/exec/ is compiled into each kernel library, by softmetal's compiler service,
+    and not into ours."""
+    return path.stem in {"abi", "executor", "stack_switch", "worker"}
+
+
 def _ggml_base(layout: Layout) -> Group:
     flags = [*_upstream_flags(layout), "-DGGML_USE_CPU", "-DGGML_USE_METAL", "-DGGML_SCHED_MAX_COPIES=4"]
     if layout.row.ggml_version is not None:
@@ -99,8 +105,7 @@ def _softmetal(layout: Layout) -> Group:
     softmetal = PACKAGE / "softmetal"
     rooms = [softmetal / room for room in ("objc", "dispatch", "device")]
     sources = [path for room in rooms for path in _sources(layout, room)]
-    # The executor itself is compiled into each kernel library, by softmetal's compiler service.
-    sources += [path for path in _sources(layout, softmetal / "exec") if not path.name.startswith("executor")]
+    sources += [path for path in _sources(layout, softmetal / "exec") if not is_executor(path)]
     # Quoted, so that a header of ours never stands for a system header of the same name.
     own = [word for room in (softmetal, *rooms, softmetal / "exec") for word in ("-iquote", str(room))]
     flags = (*OWN_WARNINGS, BLOCKS, f"-I{softmetal}/include", *own)

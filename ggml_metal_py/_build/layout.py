@@ -25,6 +25,11 @@ class Layout:
         return Path("build", self.row.name)
 
     @property
+    def lock(self) -> Path:
+        """Held by whoever unpacks or builds the row: neither tar nor ninja minds another one."""
+        return Path("build", f".{self.row.name}.lock")
+
+    @property
     def generated(self) -> Path:
         """What decl/ generates from the row's headers, and the embedded Metal sources."""
         return self.objects / "generated"
