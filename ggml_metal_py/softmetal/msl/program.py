@@ -49,6 +49,8 @@ class Function:
     body: tuple[int, int]
     is_kernel: bool = False
     is_template: bool = False
+    has_lockstep_points: bool = False
+    """Set by lockstep.py: its lanes wait for each other even if nothing in the text says so."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,8 @@ class Program:
     """By index: the place in this list is the slot."""
     derived: dict[str, str] = field(default_factory=dict)
     """Program-scope constants computed from function constants: name -> C++ expression."""
+    instantiations: list[tuple[int, int]] = field(default_factory=list)
+    """Token ranges of `template ... ;`, with host names."""
     blank: list[tuple[int, int]] = field(default_factory=list)
     """Token ranges (last included) that C++ must not see."""
 
@@ -98,18 +102,16 @@ def is_sync_name(word: str) -> bool:
 def parse(tokens: list[Token]) -> Program:
     """Find what the tokens declare. Raises MslError for what softmetal does not have."""
     program = Program(tokens)
-    instantiations: list[tuple[int, int]] = []
     for first, last, body in _declarations(tokens, 0, len(tokens) - 1):
         if body is not None:
             program.functions.append(_function(tokens, first, body))
         elif _has_word(tokens, first, last, "function_constant"):
             _function_constant(program, first, last)
         elif tokens[first].text == "template" and tokens[first + 1].text != "<":
-            instantiations.append((first, last))
+            program.instantiations.append((first, last))
         elif tokens[first].text in ("constant", "static", "constexpr"):
             _derived_constant(program, first, last)
     program.constants.sort(key=lambda constant: constant.index)
-    _find_kernels(program, instantiations)
     return program
 
 
@@ -244,7 +246,8 @@ def _integer(expression: str) -> int | None:
         return None
 
 
-def _find_kernels(program: Program, instantiations: Sequence[tuple[int, int]]) -> None:
+def find_kernels(program: Program) -> None:
+    """Fill in program.kernels, sorted by host name. Raises MslError."""
     tokens = program.tokens
     sync = _names_with_sync(program)
     by_name = {function.name: function for function in program.functions if function.is_kernel}
@@ -273,7 +276,7 @@ def _find_kernels(program: Program, instantiations: Sequence[tuple[int, int]]) -
         if not function.is_template:
             head = _attributes(tokens[function.first : function.parameters[0]])
             add(head.get("host_name", function.name).strip('"'), function.name, function.first)
-    for first, last in instantiations:
+    for first, last in program.instantiations:
         if not _has_word(tokens, first, last, "kernel"):
             continue
         program.blank.append((first, last))
@@ -328,12 +331,13 @@ def _parameters(tokens: Sequence[Token], function: Function) -> tuple[Parameter,
 
 
 def _names_with_sync(program: Program) -> set[str]:
-    """Functions that reach a barrier or a simdgroup function, by the names in their bodies."""
+    """Functions whose lanes wait for each other, themselves or in what they call, by the names in their bodies."""
     words: dict[str, set[str]] = {}
     for function in program.functions:
         body = program.tokens[function.body[0] : function.body[1]]
         words.setdefault(function.name, set()).update(token.text for token in body if token.kind == "word")
     sync = {name for name, used in words.items() if any(map(is_sync_name, used))}
+    sync |= {function.name for function in program.functions if function.has_lockstep_points}
     while more := {name for name, used in words.items() if name not in sync and not used.isdisjoint(sync)}:
         sync |= more
     return sync

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from . import lockstep
-from .program import DATA_TYPES, Function, Kernel, Parameter, Program, parse, threadgroup_variable
+from .program import DATA_TYPES, Function, Kernel, Parameter, Program, find_kernels, parse, threadgroup_variable
 from .tokens import Token, closing, join, spell, split_commas, tokenize
 
 _ADDRESS_SPACES = {"device": "", "thread": "", "threadgroup": "", "constant": "const", "kernel": "static"}
@@ -28,7 +28,7 @@ class Translation:
         """A translation unit that defines the entries of these kernels."""
         return "\n".join(
             [
-                "#include <metal_stdlib>",
+                "#include <metal_stdlib.h>",
                 "namespace {",
                 self.text,
                 "}",
@@ -103,6 +103,7 @@ def translate(preprocessed: str) -> Translation:
     """Translate preprocessed MSL. Raises MslError for what softmetal does not have."""
     program = parse(tokenize(preprocessed))
     lockstep.insert_points(program)
+    find_kernels(program)
     for function in program.functions:
         _place_threadgroup_variables(program.tokens, function)
     for first, last in program.blank:

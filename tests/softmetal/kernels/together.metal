@@ -13,7 +13,7 @@ kernel void sums(device const float * src, device float * dst,
     dst[8*i + 4] = simd_prefix_exclusive_sum(src[i]);
     dst[8*i + 5] = simd_shuffle_xor(src[i], 1);
     dst[8*i + 6] = simd_shuffle_down(src[i], 3);
-    dst[8*i + 7] = simd_broadcast(src[i], 5);
+    dst[8*i + 7] = simd_broadcast(src[i], 3);
 }
 
 kernel void sum_of_vectors(device const float4 * src, device float4 * dst, uint i [[thread_position_in_grid]]) {

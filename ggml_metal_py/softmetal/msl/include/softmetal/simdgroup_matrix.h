@@ -39,6 +39,32 @@ template<class T> SM_INLINE Row round_row(Row row) {
     return row;
 }
 
+// The work itself, out of line: kernels unroll these by the hundred, and a matrix does not fit into registers anyway.
+#define SM_OUT_OF_LINE static __attribute__((noinline))
+
+template<class T> SM_OUT_OF_LINE void load(Row * rows, const T * p, ulong stride) {
+    for (int i = 0; i < 8; ++i) rows[i] = load_row(p + i * stride);
+}
+
+template<class T> SM_OUT_OF_LINE void load_transposed(Row * rows, const T * p, ulong stride) {
+    Row columns[8];
+    for (int i = 0; i < 8; ++i) columns[i] = load_row(p + i * stride);
+    for (int i = 0; i < 8; ++i) {
+        for (int j = 0; j < 8; ++j) rows[i][j] = columns[j][i];
+    }
+}
+
+// `left` by element: broadcasting one from memory is free, from a register it costs a shuffle.
+template<class D> SM_OUT_OF_LINE void multiply_accumulate(Row * d, const float * left, const Row * right, const Row * c) {
+    Row sum[8];
+    for (int i = 0; i < 8; ++i) sum[i] = c[i];
+    for (int k = 0; k < 8; ++k) {
+        const Row row = right[k];
+        for (int i = 0; i < 8; ++i) sum[i] = __builtin_elementwise_fma((Row) (left[i * 8 + k]), row, sum[i]);
+    }
+    for (int i = 0; i < 8; ++i) d[i] = round_row<D>(sum[i]);
+}
+
 } // namespace softmetal
 
 namespace metal {
@@ -73,15 +99,7 @@ template<class T, class P>
 SM_INLINE void simdgroup_load(simdgroup_matrix<T, 8, 8> & m, const P * p, ulong stride = 8, ulong2 origin = 0, bool transpose = false) {
     if (!softmetal::is_leader()) return;
     p += origin.x + origin.y * stride;
-    softmetal::Row rows[8];
-    for (int i = 0; i < 8; ++i) rows[i] = softmetal::load_row(p + i * stride);
-    for (int i = 0; i < 8; ++i) {
-        if (transpose) {
-            for (int j = 0; j < 8; ++j) m.rows[i][j] = rows[j][i];
-        } else {
-            m.rows[i] = rows[i];
-        }
-    }
+    (transpose ? softmetal::load_transposed<P> : softmetal::load<P>)(m.rows, p, stride);
 }
 
 template<class T, class P>
@@ -102,17 +120,7 @@ template<class D, class A, class B, class C>
 SM_INLINE void simdgroup_multiply_accumulate(simdgroup_matrix<D, 8, 8> & d, const simdgroup_matrix<A, 8, 8> & a,
                                              const simdgroup_matrix<B, 8, 8> & b, const simdgroup_matrix<C, 8, 8> & c) {
     if (!softmetal::is_leader()) return;
-    softmetal::Row right[8];
-    for (int k = 0; k < 8; ++k) right[k] = b.rows[k];
-    // The compiler must not keep a's rows in registers: broadcasting an element from memory is free, from a
-    // register it costs a shuffle for each multiplication.
-    const float * left = (const float *) a.rows;
-    asm volatile("" : "+r"(left) : : "memory");
-    for (int i = 0; i < 8; ++i) {
-        softmetal::Row sum = c.rows[i];
-        for (int k = 0; k < 8; ++k) sum = __builtin_elementwise_fma((softmetal::Row) (left[i * 8 + k]), right[k], sum);
-        d.rows[i] = softmetal::round_row<D>(sum);
-    }
+    softmetal::multiply_accumulate<D>(d.rows, (const float *) a.rows, b.rows, c.rows);
 }
 
 template<class D, class A, class B>

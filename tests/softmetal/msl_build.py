@@ -1,0 +1,23 @@
+"""Builds our small .metal files once per test session."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from kernel_library import KernelLibrary
+
+from ggml_metal_py.softmetal.msl.build import build
+from ggml_metal_py.softmetal.toolchain import find_toolchain
+
+KERNELS = Path(__file__).parent / "kernels"
+
+
+def build_kernels(name: str, folder: Path, macros: Mapping[str, str] | None = None) -> KernelLibrary:
+    """The kernel library of tests/softmetal/kernels/NAME.metal, built into `folder`."""
+    return KernelLibrary(build(KERNELS / f"{name}.metal", folder, macros or {}, find_toolchain(), jobs=2))
+
+
+def build_source(source: str, folder: Path) -> KernelLibrary:
+    """The kernel library of MSL given as text, with the headers included already."""
+    path = folder / "source.metal"
+    path.write_text("#include <metal_stdlib>\nusing namespace metal;\n" + source)
+    return KernelLibrary(build(path, folder, {}, find_toolchain()))
