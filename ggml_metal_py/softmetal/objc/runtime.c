@@ -56,14 +56,18 @@ struct category {
     struct method_list * class_methods;
 };
 
-// The linker collects what clang emitted in every object file between these.
+// The linker collects what clang emitted in every object file between these. When it also collects garbage
+// (--gc-sections) it must be told to keep such sections, with --no-gc-sections or -z nostart-stop-gc; else these
+// symbols are reported as undefined.
 #define SECTION_BOUNDS(type, section)                                                                                  \
-    extern type __start_##section[] __attribute__((weak, visibility("hidden")));                                       \
-    extern type __stop_##section[] __attribute__((weak, visibility("hidden")))
+    extern type __start_##section[] __attribute__((visibility("hidden")));                                             \
+    extern type __stop_##section[] __attribute__((visibility("hidden")))
 
 SECTION_BOUNDS(SEL, objc_selrefs);
 SECTION_BOUNDS(Class, objc_classlist);
 SECTION_BOUNDS(struct category *, objc_catlist);
+#pragma weak __start_objc_catlist // there may be no category
+#pragma weak __stop_objc_catlist
 
 // clang initialises every class's table pointer with the address of this one: "not built yet".
 __attribute__((visibility("hidden"))) struct { long unused[2]; } _objc_empty_cache;
@@ -186,6 +190,14 @@ static void build_class(Class cls) {
         cls->methods = new_table(64);
     }
     add_methods(cls, cls->data->methods);
+    // Before any subclass copies the table.
+    for (struct category ** category = __start_objc_catlist; category < __stop_objc_catlist; category++) {
+        if ((*category)->cls == cls) {
+            add_methods(cls, (*category)->instance_methods);
+        } else if ((*category)->cls->isa == cls) {
+            add_methods(cls, (*category)->class_methods);
+        }
+    }
 }
 
 // Before any other constructor of the library, because those may send messages.
@@ -196,10 +208,6 @@ __attribute__((constructor(101))) static void load_classes(void) {
     for (Class * cls = __start_objc_classlist; cls < __stop_objc_classlist; cls++) {
         build_class(*cls);
         build_class((*cls)->isa);
-    }
-    for (struct category ** category = __start_objc_catlist; category < __stop_objc_catlist; category++) {
-        add_methods((*category)->cls, (*category)->instance_methods);
-        add_methods((*category)->cls->isa, (*category)->class_methods);
     }
 }
 
