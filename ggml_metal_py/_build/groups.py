@@ -54,8 +54,8 @@ def header_folders(layout: Layout) -> tuple[Path, ...]:
 
 
 def is_executor(path: Path) -> bool:
-    """Whether a file of softmetal/exec/ is compiled into each kernel library, by softmetal's compiler service,
-    and not into ours."""
+    """Whether a file of softmetal/exec/ belongs to the kernel libraries, which softmetal's compiler service
+    builds, and not to ours."""
     return path.stem in {"abi", "executor", "stack_switch", "worker"}
 
 

@@ -1,0 +1,139 @@
+"""What is compiled and linked, on a checkout of empty files."""
+
+import re
+
+import pytest
+
+from ggml_metal_py._build.graph import write_graph
+from ggml_metal_py._build.layout import Layout
+from ggml_metal_py._build.manifest import read_manifest
+from ggml_metal_py.softmetal.toolchain import Toolchain
+
+ROW = "build/upstream/pywhispercpp-1.5.1/src"
+SOURCES = [
+    f"{ROW}/ggml.c",
+    f"{ROW}/ggml.cpp",
+    f"{ROW}/ggml-common.h",
+    f"{ROW}/ggml-cpu/ggml-cpu.c",
+    f"{ROW}/ggml-cpu/quants.c",
+    f"{ROW}/ggml-cpu/amx/amx.cpp",
+    f"{ROW}/ggml-cpu/arch/arm/quants.c",
+    f"{ROW}/ggml-cpu/arch/x86/cpu-feats.cpp",
+    f"{ROW}/ggml-cpu/arch/x86/quants.c",
+    f"{ROW}/ggml-metal/ggml-metal.cpp",
+    f"{ROW}/ggml-metal/ggml-metal-context.m",
+    f"{ROW}/ggml-metal/ggml-metal.metal",
+    f"{ROW}/ggml-metal/ggml-metal-impl.h",
+    "ggml_metal_py/decl/guard.cpp",
+    "ggml_metal_py/decl/generate.py",
+    "ggml_metal_py/softmetal/objc/send.S",
+    "ggml_metal_py/softmetal/dispatch/apply.cpp",
+    "ggml_metal_py/softmetal/device/buffer.m",
+    "ggml_metal_py/softmetal/exec/executor.cpp",
+    "ggml_metal_py/softmetal/exec/pool.cpp",
+    "ggml_metal_py/softmetal/msl/translate.py",
+]
+
+
+def toolchain(kind: str, arch: str = "x86_64") -> Toolchain:
+    return Toolchain(kind, "19.1.7", ("cc",), ("c++",), arch, "generic")
+
+
+@pytest.fixture
+def graph(tmp_path, monkeypatch):
+    """Makes the ninja file of the default row."""
+    monkeypatch.delenv("GGML_METAL_PY_LIB", raising=False)
+    for source in SOURCES:
+        (tmp_path / source).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / source).touch()
+
+    def make(kind: str = "clang", arch: str = "x86_64", kernels: bool = True) -> str:
+        layout = Layout(read_manifest().row("pywhispercpp-1.5.1"), tmp_path)
+        path = write_graph(layout, toolchain(kind, arch), kernels=kernels, jobs=2)
+        return (tmp_path / path).read_text()
+
+    return make
+
+
+def compiled(text: str) -> set[str]:
+    return set(re.findall(r"^build \S+: compile_\w+ (\S+)", text, re.MULTILINE))
+
+
+def command_of(text: str, output: str) -> str:
+    """The build statement of an output and its variables."""
+    return re.search(rf"^build \S*{re.escape(output)}: .*\n(?:  .*\n)*", text, re.MULTILINE)[0]
+
+
+def test_the_library_has_ggml_the_binding_and_softmetal(graph):
+    assert compiled(graph()) == {
+        f"{ROW}/ggml.c",
+        f"{ROW}/ggml.cpp",
+        f"{ROW}/ggml-cpu/ggml-cpu.c",
+        f"{ROW}/ggml-cpu/quants.c",
+        f"{ROW}/ggml-cpu/amx/amx.cpp",
+        f"{ROW}/ggml-cpu/arch/x86/quants.c",
+        f"{ROW}/ggml-metal/ggml-metal.cpp",
+        f"{ROW}/ggml-metal/ggml-metal-context.m",
+        "build/pywhispercpp-1.5.1/generated/table.cpp",
+        "build/pywhispercpp-1.5.1/generated/ext.c",
+        "ggml_metal_py/_build/embed.S",
+        "ggml_metal_py/decl/guard.cpp",
+        "ggml_metal_py/softmetal/objc/send.S",
+        "ggml_metal_py/softmetal/dispatch/apply.cpp",
+        "ggml_metal_py/softmetal/device/buffer.m",
+        "ggml_metal_py/softmetal/exec/pool.cpp",
+    }
+
+
+def test_the_architecture_chooses_the_sources(graph):
+    assert f"{ROW}/ggml-cpu/arch/arm/quants.c" in compiled(graph(arch="aarch64"))
+    assert f"{ROW}/ggml-cpu/arch/x86/quants.c" not in compiled(graph(arch="aarch64"))
+
+
+def test_every_object_has_a_path_of_its_own(graph):
+    outputs = re.findall(r"^build (\S+\.o): ", graph(), re.MULTILINE)
+    assert len(outputs) == len(set(outputs))
+
+
+def test_upstream_and_binding_know_their_version_and_place(graph):
+    command = command_of(graph(), "src-ggml.c.o")
+    assert '-DGGML_VERSION="0.13.1"' in command
+    assert f"-fmacro-prefix-map={ROW}/=" in command
+
+
+def test_the_library_hides_everything_and_stays_loaded(graph):
+    command = command_of(graph(), "libggml-metal-py-pywhispercpp-1.5.1.so")
+    for flag in (
+        "-Wl,-Bsymbolic",
+        "-Wl,-z,nodelete",
+        "-Wl,-z,defs",
+        "--version-script=",
+        "-Wl,-soname,libggml",
+    ):
+        assert flag in command
+
+
+def test_kernels_depend_on_the_executor_and_the_translator_only(graph):
+    command = command_of(graph(), "ggml_metallib.kernels")
+    assert "softmetal/exec/executor.cpp" in command
+    assert "softmetal/msl/translate.py" in command
+    assert "softmetal/exec/pool.cpp" not in command
+    assert ".kernels" not in graph(kernels=False)
+
+
+def test_on_macos_the_library_uses_apples_frameworks(graph):
+    text = graph("apple", "aarch64")
+    command = command_of(text, "libggml-metal-py-pywhispercpp-1.5.1.dylib")
+    assert "-framework Metal" in command
+    assert "-exported_symbols_list" in command
+    assert not any("softmetal" in source for source in compiled(text))
+    assert "softmetal/include" not in text
+    assert "-fobjc-runtime" not in text
+
+
+def test_an_unchanged_graph_is_not_written_again(graph, tmp_path):
+    graph()
+    path = tmp_path / "build/pywhispercpp-1.5.1/build.ninja"
+    before = path.stat().st_mtime_ns
+    graph()
+    assert path.stat().st_mtime_ns == before
