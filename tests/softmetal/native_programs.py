@@ -1,0 +1,122 @@
+"""Builds softmetal's main part, without ggml, with a test program on top; plain or with a sanitizer."""
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ggml_metal_py.softmetal.msl.key import source_key
+from ggml_metal_py.softmetal.toolchain import Toolchain
+
+NATIVE = Path(__file__).parent / "native"
+SOFTMETAL = Path(__file__).parents[2] / "ggml_metal_py" / "softmetal"
+ROOMS = ("objc", "dispatch", "device", "exec")
+
+SOURCE = "kernels by hand"  # native/metal.h
+KERNELS = ("append", "count", "count_slowly", "describe", "fail")  # native/kernels.c
+WITHOUT_CODE = "missing"
+
+SANITIZERS: dict[str, tuple[str, ...]] = {
+    "plain": ("-O2",),
+    "thread": ("-O1", "-fsanitize=thread"),
+    "undefined": ("-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all", "-fno-sanitize-trap=all"),
+}
+
+_WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter")
+_FLAGS = ("-g1", "-fPIC", "-fexceptions", "-fblocks", "-D_GNU_SOURCE", f"-I{SOFTMETAL / 'include'}")
+_LANGUAGES: dict[str, tuple[str, ...]] = {
+    ".c": ("-std=gnu11",),
+    ".m": ("-std=gnu11", "-fobjc-runtime=macosx"),
+    ".S": (),
+    ".cpp": ("-std=c++17", "-fno-c++-static-destructors"),
+}
+_QUOTED = tuple(word for room in ROOMS for word in ("-iquote", str(SOFTMETAL / room)))
+
+
+@dataclass(frozen=True)
+class Builder:
+    """Compiles into `folder` with one sanitizer's flags."""
+
+    toolchain: Toolchain
+    folder: Path
+    sanitizer: str
+
+    def compile(self, source: Path, *flags: str) -> Path:
+        """An object file of a source in any of our languages."""
+        compiler = self.toolchain.cxx if source.suffix == ".cpp" else self.toolchain.cc
+        target = self.folder / f"{source.parent.name}-{source.name}.o"
+        self._run(
+            *compiler,
+            *_FLAGS,
+            *_WARNINGS,
+            *_QUOTED,
+            *_LANGUAGES[source.suffix],
+            *SANITIZERS[self.sanitizer],
+            *flags,
+            "-c",
+            str(source),
+            "-o",
+            str(target),
+        )
+        return target
+
+    def softmetal(self) -> list[Path]:
+        """The objects of softmetal's main part: everything but what is compiled into kernel libraries."""
+        sources = [
+            path
+            for room in ROOMS
+            for path in sorted((SOFTMETAL / room).iterdir())
+            if path.suffix in _LANGUAGES and not path.name.startswith("executor")
+        ]
+        return [self.compile(source) for source in sources]
+
+    def program(self, source: Path, objects: Sequence[Path]) -> Path:
+        """A test program, linked with these objects."""
+        target = self.folder / source.stem
+        # The runtime finds its classes by section; the linker must not take those for garbage.
+        link = ("-Wl,--no-gc-sections", "-lpthread", "-ldl", "-lm", "-o", str(target))
+        words = [str(path) for path in (self.compile(source), *objects)]
+        self._run(*self.toolchain.cxx, *SANITIZERS[self.sanitizer], *words, *link)
+        return target
+
+    def _run(self, *command: str) -> None:
+        done = subprocess.run(
+            command, env=self.toolchain.environment(), capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr}"
+
+
+def kernel_file(toolchain: Toolchain, target: Path, **defines: str) -> Path:
+    """native/kernels.c as a shared object; `defines` replace SOURCE_HASH, CPU or ABI."""
+    macros = {"SOURCE_HASH": f'"{source_key(SOURCE.encode(), {})}"', **defines}
+    words = [f"-D{name}={value}" for name, value in macros.items()]
+    target.parent.mkdir(parents=True, exist_ok=True)
+    command = [*toolchain.cc, "-shared", "-fPIC", "-O1", *_QUOTED, *words, str(NATIVE / "kernels.c")]
+    subprocess.run([*command, "-o", str(target)], env=toolchain.environment(), check=True)
+    return target
+
+
+def kernel_folder(toolchain: Toolchain, folder: Path, **defines: str) -> Path:
+    """A folder as `softmetal_add_kernel_folder` takes it, with the library of native/kernels.c."""
+    library = folder / source_key(SOURCE.encode(), {})
+    kernel_file(toolchain, library / "all.so", **defines)
+    names = sorted((*KERNELS, WITHOUT_CODE))
+    (library / "functions.txt").write_text("\n".join(["softmetal 1", *names, ""]))
+    return folder
+
+
+def run_program(
+    program: Path, *arguments: str, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs a test program, with nothing of this process's softmetal settings."""
+    assert shutil.which(str(program)), f"{program} is no program"
+    clean = {"PATH": "/usr/bin:/bin", "HOME": str(program.parent), "TSAN_OPTIONS": "halt_on_error=1"}
+    return subprocess.run(
+        [str(program), *arguments],
+        env={**clean, **(env or {})},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
