@@ -122,7 +122,7 @@ demo() {
     build
     local sample
     sample=$("$VENV_PYTHON" -m ggml_metal_py._build sample)
-    "$VENV_PYTHON" -m ggml_metal_py.cli transcribe "$sample" --model tiny.en --compare-cpu "$@"
+    "$VENV/bin/ggml-metal-py" transcribe "$sample" --model tiny.en --compare-cpu "$@"
 }
 
 run_tests() {
