@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,7 +70,8 @@ class Builder:
             for path in sorted((SOFTMETAL / room).iterdir())
             if path.suffix in _LANGUAGES and not path.name.startswith("executor")
         ]
-        return [self.compile(source) for source in sources]
+        with ThreadPoolExecutor(2) as threads:
+            return list(threads.map(self.compile, sources))
 
     def program(self, source: Path, objects: Sequence[Path]) -> Path:
         """A test program, linked with these objects."""

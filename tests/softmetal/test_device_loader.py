@@ -1,0 +1,220 @@
+"""How the device finds kernels: in folders, in the cache, by the compiler service; and what it says else."""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from native_programs import NATIVE, SOURCE, Builder, kernel_file, kernel_folder, run_program
+
+from ggml_metal_py.softmetal.msl.key import source_key
+from ggml_metal_py.softmetal.msl.store import library_file
+from ggml_metal_py.softmetal.toolchain import find_toolchain
+
+KEY = source_key(SOURCE.encode(), {})
+
+# A compiler service that makes no kernels: it takes them from a folder, and writes down what it was asked.
+SERVICE = """
+import json, pathlib, shutil, sys
+made, log, names, complaint = map(json.loads, {arguments!r})
+arguments = sys.argv[1:]
+with open(log, "a") as file:
+    print(json.dumps(arguments), file=file)
+if complaint:
+    sys.exit(complaint)
+source = pathlib.Path(arguments[1]).read_text()
+out = pathlib.Path(arguments[arguments.index("--out") + 1]) / {key!r}
+out.mkdir(exist_ok=True)
+(out / "functions.txt").write_text("\\n".join(["softmetal 1", *names, ""]))
+if "--function" in arguments:
+    import hashlib
+    name = arguments[arguments.index("--function") + 1]
+    shutil.copy(made, out / f"fn-{{hashlib.sha256(name.encode()).hexdigest()[:16]}}.so")
+elif "--functions-only" not in arguments:
+    shutil.copy(made, out / "all.so")
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    builder = Builder(find_toolchain(), tmp_path_factory.mktemp("open_library"), "plain")
+    return builder.program(NATIVE / "open_library.m", builder.softmetal())
+
+
+@dataclass
+class Loader:
+    """Runs open_library with a cache folder of its own."""
+
+    program: Path
+    folder: Path
+    env: dict[str, str] = field(default_factory=dict)
+
+    def __call__(
+        self, kernel: str = "count", groups: int = 3, source: str = SOURCE, macros: tuple[str, ...] = ()
+    ) -> str:
+        file = self.folder / "source.metal"
+        file.write_text(source)
+        env = {"XDG_CACHE_HOME": str(self.folder / "cache"), **self.env}
+        done = run_program(self.program, str(file), kernel, str(groups), *macros, env=env)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    @property
+    def cache(self) -> Path:
+        return self.folder / "cache" / "softmetal"
+
+    def use_service(self, names: list[str], complaint: str = "") -> "Callable[[], list[list[str]]]":
+        """Sets a compiler service up; returns what reads its log."""
+        made = kernel_file(find_toolchain(), self.folder / "made.so")
+        log = self.folder / "log"
+        arguments = [json.dumps(value) for value in (str(made), str(log), names, complaint)]
+        script = self.folder / "it's a service.py"
+        script.write_text(SERVICE.format(arguments=arguments, key=KEY))
+        self.env["SOFTMETAL_COMPILER"] = f'{sys.executable} "{script}"'
+        return lambda: [json.loads(line) for line in log.read_text().splitlines()]
+
+
+@pytest.fixture
+def loader(program: Path, tmp_path: Path) -> Loader:
+    return Loader(program, tmp_path)
+
+
+def test_kernels_in_a_folder_run(loader: Loader) -> None:
+    loader.env["KERNEL_FOLDER"] = str(kernel_folder(find_toolchain(), loader.folder / "kernels"))
+    assert loader().splitlines() == [
+        "kernels: 6 declared, 5 prebuilt",
+        "result: 1 1 1" + " 0" * 61,
+    ]
+    assert loader(kernel="missing").endswith("set SOFTMETAL_COMPILER to the compiler's command\n")
+    assert not loader.cache.exists()
+
+
+def test_an_unknown_source_without_compiler_says_what_to_do(loader: Loader) -> None:
+    said = loader(source="something else")
+    assert source_key(b"something else", {}) in said
+    assert str(loader.cache) in said
+    assert "SOFTMETAL_COMPILER" in said
+
+
+def test_macros_are_part_of_the_key(loader: Loader) -> None:
+    said = loader(macros=("B=2", "A=x y"))
+    assert source_key(SOURCE.encode(), {"A": "x y", "B": "2"}) in said
+
+
+@pytest.mark.parametrize(
+    ("define", "value", "reason"),
+    [
+        ("ABI", "99", "it has ABI 99"),
+        ("CPU", '"x86_64_v9"', "compiled for x86_64_v9, which this CPU cannot run"),
+        ("SOURCE_HASH", '"0123"', "made from another source, 0123"),
+    ],
+)
+def test_a_library_that_does_not_fit_is_refused(loader: Loader, define: str, value: str, reason: str) -> None:
+    folder = kernel_folder(find_toolchain(), loader.folder / "kernels", **{define: value})
+    loader.env["KERNEL_FOLDER"] = str(folder)
+    said = loader()
+    assert "dispatch: cannot use the kernel library" in said
+    assert reason in said
+    assert "0 prebuilt" in said
+
+
+def test_a_file_that_is_no_library_is_refused(loader: Loader) -> None:
+    folder = kernel_folder(find_toolchain(), loader.folder / "kernels")
+    (folder / KEY / "all.so").write_text("no ELF")
+    loader.env["KERNEL_FOLDER"] = str(folder)
+    assert "dispatch: cannot open a kernel library" in loader()
+
+
+def test_a_broken_list_of_functions_is_refused(loader: Loader) -> None:
+    folder = kernel_folder(find_toolchain(), loader.folder / "kernels")
+    (folder / KEY / "functions.txt").write_text("count\n")
+    loader.env["KERNEL_FOLDER"] = str(folder)
+    assert 'does not begin with "softmetal 1"' in loader()
+
+
+def test_a_small_source_is_compiled_when_it_is_opened_and_once(loader: Loader) -> None:
+    log = loader.use_service(["count", "fail"])
+    said = loader(macros=())
+    assert said.splitlines()[0] == "kernels: 2 declared, 5 prebuilt"
+    assert said.splitlines()[1].startswith("result: 1 1 1 0")
+    first, second = log()
+    source, out = first[1], first[3]
+    assert first == ["build", source, "--out", out, "--functions-only"]
+    assert second[0] == "build"
+    assert second[2:] == ["--out", out]
+    assert out == str(loader.cache)
+    assert not Path(source).exists()
+    assert loader() == said
+    assert len(log()) == 2
+    assert sorted(path.name for path in loader.cache.iterdir()) == [KEY]
+
+
+def test_kernels_of_a_large_source_are_compiled_one_by_one(loader: Loader) -> None:
+    log = loader.use_service(["count", *(f"unused_{i:03}" for i in range(70))])
+    assert loader().splitlines() == ["kernels: 71 declared, 0 prebuilt", "result: 1 1 1" + " 0" * 61]
+    assert [call[4:] for call in log()] == [["--functions-only"], ["--function", "count"]]
+    assert library_file(loader.cache, KEY, "count").exists()
+    assert loader().startswith("kernels: 71 declared, 1 prebuilt")
+    assert len(log()) == 2
+    # This one is listed, and not in what the service makes.
+    assert "kernel unused_001 has no machine code" in loader(kernel="unused_001")
+
+
+def test_the_services_words_become_the_error(loader: Loader) -> None:
+    loader.use_service(["count"], complaint="source.metal:7:3: error: no such thing")
+    assert loader() == "library: source.metal:7:3: error: no such thing\n\n"
+
+
+def test_a_service_that_is_not_there_is_named(loader: Loader) -> None:
+    loader.env["SOFTMETAL_COMPILER"] = "/nowhere/compiler build"
+    assert loader().startswith("library: cannot run the kernel compiler /nowhere/compiler: No such file")
+
+
+def test_words_of_the_command_may_be_separated_by_control_characters(loader: Loader) -> None:
+    log = loader.use_service(["count"])
+    script = loader.folder / "it's a service.py"
+    loader.env["SOFTMETAL_COMPILER"] = f"{sys.executable}\x1f{script}"
+    assert loader().startswith("kernels: 1 declared")
+    assert len(log()) == 2
+
+
+def test_a_host_that_ignores_its_children_gets_its_kernels(loader: Loader) -> None:
+    loader.use_service(["count"])
+    loader.env["IGNORE_CHILDREN"] = "1"
+    assert loader().startswith("kernels: 1 declared, 5 prebuilt")
+
+
+def test_a_cache_that_cannot_be_written_is_named(loader: Loader) -> None:
+    loader.use_service(["count"])
+    (loader.folder / "cache").write_text("a file where a folder is needed")
+    assert f"cannot make the folder {loader.folder}/cache" in loader()
+
+
+@pytest.mark.slow
+def test_a_metal_source_runs_through_the_real_compiler(loader: Loader) -> None:
+    source = """
+        #include <metal_stdlib>
+        using namespace metal;
+        kernel void lanes(device int * out, uint i [[thread_position_in_grid]]) {
+            out[i] = simd_sum(int(i)) + FACTOR * int(i);
+        }
+    """
+    loader.env["SOFTMETAL_COMPILER"] = f"{sys.executable} -m ggml_metal_py.softmetal.msl"
+    loader.env["PYTHONPATH"] = str(Path(__file__).parents[2])
+    said = loader(kernel="lanes", groups=2, source=source, macros=("FACTOR=1000",))
+    sums = [sum(range(32))] * 32 + [sum(range(32, 64))] * 32
+    assert said.splitlines() == [
+        "kernels: 1 declared, 1 prebuilt",
+        "result: " + " ".join(str(total + 1000 * i) for i, total in enumerate(sums)),
+    ]
+    broken = loader(kernel="lanes", source=source.replace("simd_sum", "simd_smu"))
+    assert broken.startswith("library: ")
+    assert "simd_smu" in broken
+
+
+def test_the_digest_is_sha256(loader: Loader) -> None:
+    """Lengths around the block size, where padding goes wrong first."""
+    for length in (0, 1, 23, 24, 31, 32, 33, 34, 42, 43, 44, 50, 51, 52, 97, 1000):
+        assert source_key(b"x" * length, {}) in loader(source="x" * length)
