@@ -75,6 +75,9 @@ class Native:
         self.row = row
         self.folder = folder
         self.forked = False
+        self.encoding = threading.Lock()
+        """Held while a graph is encoded. Of all command buffers on their way, `softmetal_abandon` must only
+        meet those of the graph that failed."""
         suffix = "dylib" if _IS_MACOS else "so"
         identifier = re.sub(r"[^0-9A-Za-z]", "_", row)
         self.library_path = folder / f"libggml-metal-py-{row}.{suffix}"

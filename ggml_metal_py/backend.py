@@ -3,8 +3,10 @@
 What cannot run is refused before it runs: a tensor without memory, or an op that the device lacks.
 """
 
+import mmap
 import threading
 import weakref
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ._handle import Handle, pinned
@@ -18,27 +20,24 @@ if TYPE_CHECKING:
 class Buffer(Handle):
     """Memory of a backend that holds the values of a Context's tensors. Made by `Backend.alloc`."""
 
-    def __init__(self, backend: "Backend", context: Context, pointer: Any) -> None:
+    def __init__(self, backend: "Backend", context: Context, pointer: Any, tensors: list[Any]) -> None:
         self._context = weakref.ref(context)
+        self._tensors = tensors
         assert backend._parent is not None
         self._own(backend._native, pointer, backend._parent)
 
     def _release(self, pointer: Any) -> None:
         context = self._context()
         if context is not None and not context.closed:
-            self._forget_tensors(context, pointer)
+            self._forget_tensors(context)
         self._native.ggml_backend_buffer_free(pointer)
 
-    def _forget_tensors(self, context: Context, pointer: Any) -> None:
+    def _forget_tensors(self, context: Context) -> None:
         """Take the memory away from its tensors, so that nobody follows a dangling pointer."""
-        native, null = self._native, self._native.ffi.NULL
+        null = self._native.ffi.NULL
         with context._building:
-            tensor = native.ggml_get_first_tensor(context._pointer)
-            while tensor != null:
-                owner = tensor.view_src if tensor.view_src else tensor
-                if owner.buffer == pointer or tensor.buffer == pointer:
-                    tensor.buffer = tensor.data = null
-                tensor = native.ggml_get_next_tensor(context._pointer, tensor)
+            for tensor in self._tensors:
+                tensor.buffer = tensor.data = null
 
     @property
     def size(self) -> int:
@@ -109,8 +108,7 @@ class Backend(Handle):
     """
 
     def __init__(self, device: "Device") -> None:
-        native = device._native
-        self._set_up(device, device._use(), native.ggml_backend_dev_init)
+        self._set_up(device, device._use())
 
     @classmethod
     def on_cpu(cls, device: "Device", threads: int = 1) -> "Backend":
@@ -124,22 +122,23 @@ class Backend(Handle):
         device._use()
         cpu = native.ggml_backend_reg_dev_get(native.ggml_backend_cpu_reg(), 0)
         backend = cls.__new__(cls)
-        backend._set_up(device, cpu, native.ggml_backend_dev_init)
+        backend._set_up(device, cpu)
         native.ggml_backend_cpu_set_n_threads(backend._pointer, threads)
         return backend
 
-    def _set_up(self, device: "Device", pointer: Any, init: Any) -> None:
+    def _set_up(self, device: "Device", pointer: Any) -> None:
         native = device._native
         self._device = pointer
         self._running = threading.RLock()
         self._poison: str | None = None
         native.gmpy_collect_errors()
         try:
-            backend = init(pointer, native.ffi.NULL)
+            backend = native.ggml_backend_dev_init(pointer, native.ffi.NULL)
         finally:
             errors = native.take_errors()
         if backend == native.ffi.NULL:
             raise ComputeError(f"the device gives no backend: {errors or 'no reason given'}")
+        self._is_metal = bool(native.ggml_backend_is_metal(backend))
         self._own(native, backend, device)
 
     def _release(self, pointer: Any) -> None:
@@ -155,43 +154,73 @@ class Backend(Handle):
     def alloc(self, context: Context) -> Buffer:
         """Give memory to every tensor of the context that has none, and store the values of `from_numpy`.
 
-        Views of tensors in other contexts need those to have memory first. The context keeps the Buffer
-        until either is closed. Raises ValueError when nothing needs memory, MemoryError.
+        Views of tensors in other contexts need those to have memory first; a context of nothing but such
+        views gets an empty Buffer. The context keeps the Buffer until either is closed. Raises ValueError
+        when nothing needs memory, MemoryError.
         """
         native = self._native
         with context._building, pinned([self, *context._reachable_handles()]):
-            self._check_views(context)
-            native.gmpy_collect_errors()
-            try:
-                pointer = native.ggml_backend_alloc_ctx_tensors(context._use(), self._use())
-            finally:
-                errors = native.take_errors()
-            if pointer == native.ffi.NULL:
-                if errors:
-                    raise MemoryError(errors)
+            without = [tensor for tensor in context._tensors() if not native.gmpy_has_memory(tensor)]
+            views = [tensor for tensor in without if tensor.view_src]
+            leaves = [tensor for tensor in without if not tensor.view_src]
+            if not without:
                 raise ValueError("every tensor of the context has memory already")
-            buffer = Buffer(self, context, pointer)
+            self._check_views(views, leaves)
+            buffer = self._alloc_leaves(context, leaves)
+            for view in views:
+                # Upstream initialises only the views of a context that gets new memory.
+                if not native.gmpy_has_memory(view):
+                    view.buffer = view.data = native.ffi.NULL
+                    native.ggml_backend_view_init(view)
             context._buffers.append(buffer)
         context._store_waiting()
         return buffer
 
-    def _check_views(self, context: Context) -> None:
-        """Upstream asserts on a view whose source has no memory."""
-        native, null = self._native, self._native.ffi.NULL
-        first = tensor = native.ggml_get_first_tensor(context._use())
-        own = set()
-        while tensor != null:
-            own.add(int(native.ffi.cast("uintptr_t", tensor)))
-            tensor = native.ggml_get_next_tensor(context._use(), tensor)
-        tensor = first
-        while tensor != null:
-            source = tensor.view_src
-            if source and not source.buffer and int(native.ffi.cast("uintptr_t", source)) not in own:
+    def _alloc_leaves(self, context: Context, leaves: list[Any]) -> Buffer:
+        native = self._native
+        if not leaves:
+            pointer = native.ggml_backend_buft_alloc_buffer(self._buffer_type(), 0)
+            return Buffer(self, context, pointer, [])
+        self._check_size(leaves)
+        native.gmpy_collect_errors()
+        try:
+            pointer = native.ggml_backend_alloc_ctx_tensors(context._use(), self._use())
+        finally:
+            errors = native.take_errors()
+        if pointer == native.ffi.NULL:
+            raise MemoryError(errors or "the backend gives no memory")
+        return Buffer(self, context, pointer, leaves)
+
+    def _buffer_type(self) -> Any:
+        return self._native.ggml_backend_get_default_buffer_type(self._use())
+
+    def _check_size(self, leaves: list[Any]) -> None:
+        """Upstream follows a NULL pointer when the Metal device has no memory to give."""
+        native, kind = self._native, self._buffer_type()
+        total = sum(native.ggml_backend_buft_get_alloc_size(kind, leaf) for leaf in leaves)
+        free, all_of_it = native.ffi.new("size_t *"), native.ffi.new("size_t *")
+        native.ggml_backend_dev_memory(self._device, free, all_of_it)
+        if total > free[0]:
+            raise MemoryError(f"the context needs {total} bytes, {self.name} has {free[0]} free")
+        try:
+            mmap.mmap(-1, total).close()
+        except (OSError, OverflowError) as error:
+            raise MemoryError(f"the system does not give {total} bytes: {error}") from error
+
+    def _check_views(self, views: list[Any], leaves: list[Any]) -> None:
+        """Upstream asserts on a view whose source has no memory and gets none now."""
+        native = self._native
+        getting = {int(native.ffi.cast("uintptr_t", leaf)) for leaf in leaves}
+        for view in views:
+            source = view.view_src
+            if (
+                not native.gmpy_has_memory(source)
+                and int(native.ffi.cast("uintptr_t", source)) not in getting
+            ):
                 raise ValueError(
-                    f"tensor {native.text(tensor.name)!r} is a view of {native.text(source.name)!r}, "
+                    f"tensor {native.text(view.name)!r} is a view of {native.text(source.name)!r}, "
                     "which is in another context and has no memory yet: allocate that context first"
                 )
-            tensor = native.ggml_get_next_tensor(context._use(), tensor)
 
     # ---- computing
 
@@ -249,24 +278,41 @@ class Backend(Handle):
     def _compute_unchecked(self, graph: Graph) -> None:
         native = self._native
         native.gmpy_collect_errors()
-        try:
-            status = native.ggml_backend_graph_compute(self._use(), graph._graph)
-        except GgmlAbort as error:
-            native.take_errors()
-            self._fail(str(error))
-            raise
+        status = self._start(graph)
+        native.ggml_backend_synchronize(self._use())
         errors = native.take_errors()
         # Upstream notices a failed command buffer only after it has answered SUCCESS: it logs an error.
         if status != native.GGML_STATUS_SUCCESS or errors:
-            reason = errors or native.text(native.ggml_status_to_string(status))
-            self._fail(reason)
-            raise ComputeError(reason)
+            self._poison = errors or native.text(native.ggml_status_to_string(status))
+            raise ComputeError(self._poison)
 
-    def _fail(self, reason: str) -> None:
-        self._poison = reason
-        if self._native.has("softmetal_abandon"):
-            # The interrupted encoder's command buffers would hold up every later one of the device.
-            self._native.softmetal_abandon()
+    def _start(self, graph: Graph) -> Any:
+        """Encode the graph, and clean up when upstream aborts half-way."""
+        native = self._native
+        with native.encoding if self._is_metal else nullcontext():
+            try:
+                return native.ggml_backend_graph_compute_async(self._use(), graph._graph)
+            except GgmlAbort as error:
+                self._poison = str(error)
+                native.take_errors()
+                if self._is_metal:
+                    self._clear_queue()
+                raise
+
+    def _clear_queue(self) -> None:
+        """After an abort: drop what was encoded in part, wait for what was committed before.
+
+        Command buffers that nobody commits would hold up every later one of the device. Others still run
+        and use memory that the caller may free as soon as he sees the exception.
+        """
+        native = self._native
+        if native.has("softmetal_abandon"):
+            native.softmetal_abandon()
+        device = native.ffi.cast("struct ggml_metal_device *", self._device.context)
+        # Clearing private memory goes through the device's queue, behind everything else, and waits.
+        probe = native.ggml_metal_buffer_init(device, 1, False)
+        native.ggml_metal_buffer_clear(probe, 0)
+        native.ggml_metal_buffer_free(probe)
 
     def synchronize(self) -> None:
         """Wait until everything that was started is done."""

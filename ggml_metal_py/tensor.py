@@ -6,7 +6,7 @@ Shapes are numpy's: ggml's `ne` reversed, so that the last axis is ggml's ne[0],
 import itertools
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
@@ -183,6 +183,14 @@ class Context(Handle):
 
     # ---- what a graph needs to know
 
+    def _tensors(self) -> Iterator[Any]:
+        """Native pointers to all its tensors, those inside of ops included."""
+        native = self._native
+        tensor = native.ggml_get_first_tensor(self._pointer)
+        while tensor != native.ffi.NULL:
+            yield tensor
+            tensor = native.ggml_get_next_tensor(self._pointer, tensor)
+
     @property
     def _count(self) -> int:
         """Tensors made so far; every one takes the same room."""
@@ -306,9 +314,7 @@ class Tensor:
     @property
     def allocated(self) -> bool:
         """Whether it has memory in an open Buffer."""
-        pointer = self._use()
-        owner = pointer.view_src if pointer.view_src else pointer
-        return bool(pointer.data) and bool(owner.buffer)
+        return bool(self._native.gmpy_has_memory(self._use()))
 
     def __repr__(self) -> str:
         if self.context.closed:
@@ -422,8 +428,9 @@ def _quantise(native: Native, floats: npt.NDArray[np.float32], kind: Type) -> by
 def decode(native: Native, data: bytes, kind: Type, count: int) -> npt.NDArray[Any]:
     """The `count` values that `data` stores, as a flat array."""
     if kind in _DTYPES:
-        return np.frombuffer(data, _DTYPES[kind]).copy()
-    values: npt.NDArray[np.float32] = np.empty(count, np.float32)
+        stored: npt.NDArray[Any] = np.frombuffer(data, _DTYPES[kind])
+        return stored.copy()
+    values = np.empty(count, np.float32)
     to_float = native.ggml_get_type_traits(int(kind)).to_float
     if to_float == native.ffi.NULL:
         raise NotInUpstream(f"ggml has no conversion from {kind.name} to float")

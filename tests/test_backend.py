@@ -59,7 +59,7 @@ def test_an_unsupported_op_is_named_with_types_and_shapes(
         words = r"MTL0 does not support tensor .*DIAG_MASK_INF f32 \[8, 8\] of f32 \[8, 8\]"
     else:
         kernel, data = context.new_tensor("f16", (1, 2, 3, 3)), context.new_tensor("f32", (2, 8, 8, 8))
-        bad = ops.apply(op, kernel, data, 1, 1, 1, 1, 0, 0, 0, 1, 1, 1, 1, int(gm.Type.F16))
+        bad = ops.apply(op, kernel, data, 2, 1, 1, 1, 0, 0, 0, 1, 1, 1, int(gm.Type.F16))
         words = r"MTL0 does not support tensor .*IM2COL_3D f16 .* of f16 \[3, 3, 2\] and f32 \[8, 8, 8, 2\]"
     backend.alloc(context)
     assert not backend.supports_op(bad)
@@ -143,7 +143,7 @@ def test_the_cpu_backend_agrees(device: gm.Device, backend: gm.Backend) -> None:
             one.alloc(context)
             one.compute(result)
             results.append(result.numpy())
-    np.testing.assert_allclose(*results, atol=1e-3)
+    np.testing.assert_allclose(*results, atol=0.01)  # the CPU looks GELU up in an f16 table
 
 
 def test_two_threads_share_a_backend(device: gm.Device, backend: gm.Backend) -> None:  # R14

@@ -2,14 +2,23 @@
 
 namespace {
 
+// A view keeps the address it once got: it dangles when its source has other memory, or none, since.
+bool has_memory(const ggml_tensor * tensor) {
+    const ggml_tensor * source = tensor->view_src;
+    if (source == nullptr) {
+        return tensor->data != nullptr && tensor->buffer != nullptr;
+    }
+    return has_memory(source) && tensor->data == static_cast<char *>(source->data) + tensor->view_offs;
+}
+
 gmpy_graph_problem check_memory(const ggml_tensor * tensor, ggml_backend_dev_t device) {
-    const ggml_tensor * owner = tensor->view_src != nullptr ? tensor->view_src : tensor;
     if (ggml_is_empty(tensor)) {
         return GMPY_GRAPH_OK;  // has no bytes and is never touched
     }
-    if (tensor->data == nullptr || owner->buffer == nullptr) {
+    if (!has_memory(tensor)) {
         return GMPY_GRAPH_UNALLOCATED;
     }
+    const ggml_tensor * owner = tensor->view_src != nullptr ? tensor->view_src : tensor;
     if (!ggml_backend_dev_supports_buft(device, ggml_backend_buffer_get_type(owner->buffer))) {
         return GMPY_GRAPH_FOREIGN_BUFFER;
     }
@@ -17,6 +26,10 @@ gmpy_graph_problem check_memory(const ggml_tensor * tensor, ggml_backend_dev_t d
 }
 
 }  // namespace
+
+bool gmpy_has_memory(const struct ggml_tensor * tensor) {
+    return has_memory(tensor);
+}
 
 enum gmpy_graph_problem gmpy_check_graph(
     struct ggml_cgraph * graph, ggml_backend_dev_t device, struct ggml_tensor ** culprit) {

@@ -1,6 +1,8 @@
 // Is a graph safe to hand to a device? Asked before anything runs, so that the answer can be an exception.
 #pragma once
 
+#include <stdbool.h>
+
 #include "ggml-backend.h"
 #include "ggml.h"
 
@@ -17,6 +19,9 @@ enum gmpy_graph_problem {
     // the device does not support a node's op with these types and shapes
     GMPY_GRAPH_UNSUPPORTED,
 };
+
+// Whether the tensor has memory, and, for a view, that of its source as it is now.
+bool gmpy_has_memory(const struct ggml_tensor * tensor);
 
 // Checks every node and every source; the first offending tensor goes to *culprit.
 enum gmpy_graph_problem gmpy_check_graph(

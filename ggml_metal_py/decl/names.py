@@ -66,6 +66,7 @@ HEADERS = (
             "ggml_backend_tensor_get",
             "ggml_backend_tensor_memset",
             "ggml_backend_tensor_copy",
+            "ggml_backend_view_init",
             "ggml_backend_dev_name",
             "ggml_backend_dev_description",
             "ggml_backend_dev_memory",
