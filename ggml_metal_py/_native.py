@@ -204,6 +204,24 @@ class Native:
                 return content
         return {}
 
+    def kernel_counts(self) -> tuple[int, int] | None:
+        """Declared and prebuilt kernels of all libraries; None on Apple's own Metal, where nobody can tell."""
+        if not self.has("softmetal_kernel_counts"):
+            return None
+        counts = self.ffi.new("int[2]")
+        self.softmetal_kernel_counts(counts, counts + 1)
+        return int(counts[0]), int(counts[1])
+
+    def kernel_advice(self) -> str:
+        """A further line for an error message, when kernels are missing that could have been prebuilt."""
+        counts = self.kernel_counts()
+        if counts is None or counts[0] == counts[1]:
+            return ""
+        return (
+            f"\n{counts[1]} of {counts[0]} kernels are prebuilt; "
+            f"the others with: ./build.sh build --upstream {self.row}"
+        )
+
     def not_found(self, reason: str) -> LibraryNotFound:
         """The error that names the paths and the command that builds what is missing."""
         tried = [str(self.library_path), str(self.extension_path), str(self.kernel_folder)]

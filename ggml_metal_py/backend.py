@@ -283,7 +283,8 @@ class Backend(Handle):
         errors = native.take_errors()
         # Upstream notices a failed command buffer only after it has answered SUCCESS: it logs an error.
         if status != native.GGML_STATUS_SUCCESS or errors:
-            self._poison = errors or native.text(native.ggml_status_to_string(status))
+            reason = errors or native.text(native.ggml_status_to_string(status))
+            self._poison = f"{reason}{native.kernel_advice()}"
             raise ComputeError(self._poison)
 
     def _start(self, graph: Graph) -> Any:

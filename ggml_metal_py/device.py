@@ -166,11 +166,8 @@ class Device(Handle):
 
     def kernel_counts(self) -> dict[str, int | None]:
         """`declared` and `prebuilt` kernels; None on Apple's own Metal, where nobody can tell."""
-        if not self._native.has("softmetal_kernel_counts"):
-            return {"declared": None, "prebuilt": None}
-        declared, prebuilt = self._native.ffi.new("int *"), self._native.ffi.new("int *")
-        self._native.softmetal_kernel_counts(declared, prebuilt)
-        return {"declared": int(declared[0]), "prebuilt": int(prebuilt[0])}
+        declared, prebuilt = self._native.kernel_counts() or (None, None)
+        return {"declared": declared, "prebuilt": prebuilt}
 
     # ---- what it can do
 

@@ -428,8 +428,7 @@ def _quantise(native: Native, floats: npt.NDArray[np.float32], kind: Type) -> by
 def decode(native: Native, data: bytes, kind: Type, count: int) -> npt.NDArray[Any]:
     """The `count` values that `data` stores, as a flat array."""
     if kind in _DTYPES:
-        stored: npt.NDArray[Any] = np.frombuffer(data, _DTYPES[kind])
-        return stored.copy()
+        return np.array(np.frombuffer(data, _DTYPES[kind]))
     values = np.empty(count, np.float32)
     to_float = native.ggml_get_type_traits(int(kind)).to_float
     if to_float == native.ffi.NULL:

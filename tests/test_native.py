@@ -161,6 +161,28 @@ def test_missing_kernels_without_a_compiler_name_paths_and_command(built: Path, 
     assert "./build.sh build" in done.stdout
 
 
+def test_a_kernel_without_machine_code_names_paths_and_command(built: Path, tmp_path: Path) -> None:  # R3
+    shutil.copytree(built, tmp_path / "lib" / built.name, ignore=shutil.ignore_patterns("*all.so", "fn-*"))
+    done = run_python(
+        """
+        import numpy as np, ggml_metal_py as gm
+        try:
+            gm.mul_mat(np.ones((2, 32)), np.ones((2, 32)))
+        except gm.ComputeError as error:
+            print(error)
+        """,
+        env={
+            "GGML_METAL_PY_LIB": str(tmp_path / "lib"),
+            "SOFTMETAL_COMPILER": "",
+            "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        },
+    )
+    assert done.returncode == 0, done.stderr
+    assert "kernel_mul_mv_f32_f32" in done.stdout
+    assert str(tmp_path / "lib" / built.name / "kernels") in done.stdout
+    assert f"./build.sh build --upstream {built.name}" in done.stdout
+
+
 def test_a_name_that_the_row_lacks_is_told() -> None:
     native = _native.open_native()
     assert not native.has("ggml_from_the_future")
