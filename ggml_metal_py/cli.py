@@ -106,3 +106,7 @@ def _errors_as_lines() -> Iterator[None]:
     except ModuleNotFoundError as error:
         _say(f"error: {error}: pip install 'ggml_metal_py[cli,whisper]'")
         sys.exit(WRONG_USE)
+
+
+if __name__ == "__main__":
+    main(prog_name="ggml-metal-py")

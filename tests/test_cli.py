@@ -111,7 +111,7 @@ def test_run_starts_the_hosts_command_and_says_what_ran_where(tmp_path: Path) ->
     command = ["run", "--json", "--", "pwcpp", sound, "-m", models.find("tiny.en"), "-otxt"]
     done = ggml_metal_py(*command, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert speech.THANKS_TEXT in sound.with_suffix(".txt").read_text()
+    assert speech.THANKS_TEXT in Path(f"{sound}.txt").read_text()
     values = json.loads(done.stderr.splitlines()[-1])
     assert values["nodes"]["device"] > 1000
     assert values["nodes"]["cpu"] == 0

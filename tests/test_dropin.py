@@ -228,15 +228,6 @@ def test_a_refused_op_is_seen_on_the_hosts_cpu_backend(
     assert summary(done)["device"] > summary(done)["cpu"]
 
 
-def test_the_hosts_own_command_computes_on_the_device(launch: Launch, tmp_path: Path) -> None:
-    sound = speech.write_16_khz(speech.THANKS, tmp_path / "thanks.wav")
-    done = launch("pwcpp", sound, "--model", models.find("tiny.en"), "--output-txt")
-    assert done.returncode == 0, done.stderr
-    assert speech.THANKS_TEXT in sound.with_suffix(".txt").read_text()
-    assert summary(done)["device"] > 1000
-    assert summary(done)["cpu"] == 0
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
 def test_child_processes_get_the_device_too(
