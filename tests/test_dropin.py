@@ -261,8 +261,9 @@ def test_child_processes_get_the_device_too(
         "globals().update(kept=[model])",
         "threading.Thread(target=model.transcribe, args=(silence,), daemon=True).start(); time.sleep(0.3)",
         "child = os.fork(); sys.exit(child and os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))",
+        "child = os.fork(); child or model.transcribe(silence); sys.exit(child and os.waitpid(child, 0)[1])",
     ],
-    ids=["open", "kept", "computing", "forked"],
+    ids=["open", "kept", "computing", "forked", "computing in a fork"],
 )
 def test_exit_with_an_open_model_is_silent_and_good(
     ending: str, launch: Launch, write_script: WriteScript

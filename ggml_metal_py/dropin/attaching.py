@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .. import device
 from .._native import Native, chosen_upstream, open_native
 from ..errors import GgmlMetalError
 from . import counters, process, rows
@@ -79,6 +80,7 @@ def attach(row: str | None = None) -> list[Attachment]:
         chosen = [(path, library, version, _row_for(version, path, row)) for path, library, version in hosts]
         for path, library, version, name in chosen:
             if path not in _attached:
+                device.open(name).close()  # says what is missing, where a host would crash on it
                 native = open_native(name)
                 _load_into(library, path, native)
                 _attached[path] = Attachment(path, version, name, native)

@@ -53,9 +53,7 @@ def find(model: str, say: Callable[[str], None] = lambda line: None) -> Path:
     if name not in MODELS:
         if Path(model).is_file():
             return Path(model)
-        raise ModelError(
-            f"{model}: no such model file, nor one of {', '.join(MODELS)} or {DEFAULT}-q5_0"
-        )
+        raise ModelError(f"{model}: no such model file, nor one of {', '.join(MODELS)} or {DEFAULT}-q5_0")
     packaged = MODELS[name]
     # The digest keeps a model of another pin apart.
     path = folder() / f"ggml-{model}-{packaged.artifact.sha256[:8]}.bin"

@@ -116,9 +116,12 @@ class Transcriber:
             segments, failure = self._host.full(samples), None
         except WhisperError as error:
             segments, failure = [], error
-        reasons = [attachment.take_errors() for attachment in self._attachments]
+        # The backend says it again for every graph that came after the failed one.
+        said = "\n".join(attachment.take_errors() for attachment in self._attachments)
+        reasons = dict.fromkeys(said.splitlines())
         if failure is not None:
-            raise WhisperError(": ".join([str(failure), *filter(None, reasons)]))
+            counters.read()  # raises GgmlAbort when that is what happened
+            raise WhisperError("\n".join([str(failure), *reasons]))
         return segments
 
     def close(self) -> None:
