@@ -96,7 +96,8 @@ struct sm_kernels {
 
     struct sm_worker * (*worker_new)(void); // NULL when out of memory
     void (*worker_free)(struct sm_worker *);
-    // Runs the linear threadgroups first .. first+count of the dispatch's grid (x fastest). Returns enum sm_status.
+    // Runs threadgroups first .. first+count of the grid, counted in an order of the executor's own that visits
+    // each of the grid[0] * grid[1] * grid[2] once. Returns enum sm_status.
     int (*run)(struct sm_worker *, const struct sm_dispatch *, uint64_t first, uint64_t count);
     const char * (*error)(const struct sm_worker *); // what went wrong in the last run that did not return SM_OK
 };

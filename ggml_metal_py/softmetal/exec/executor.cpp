@@ -12,13 +12,34 @@
 
 namespace softmetal {
 
-static Lane * lowest_ready(Worker & worker, const Simdgroup & group) {
-    return &worker.lanes[group.index * SM_SIMD_WIDTH + __builtin_ctz(group.ready)];
+// The first 32 bytes, all 0 or 1, as bits.
+static uint32_t to_mask(const uint8_t * lanes) {
+    uint32_t mask = 0;
+    for (int i = 0; i < 4; ++i) {
+        uint64_t bytes;
+        __builtin_memcpy(&bytes, lanes + 8 * i, 8);
+        mask |= (uint32_t) (bytes * 0x0102040810204080 >> 56) << 8 * i; // each byte's bit moves to the top byte
+    }
+    return mask;
+}
+
+static void from_mask(uint8_t * lanes, uint32_t mask) {
+    if (mask == ~0u) {
+        __builtin_memset(lanes, 1, SM_SIMD_WIDTH);
+    } else {
+        for (int i = 0; i < SM_SIMD_WIDTH; ++i) {
+            lanes[i] = mask >> i & 1;
+        }
+    }
+}
+
+static Lane * lowest(Worker & worker, const Simdgroup & group, uint32_t mask) {
+    return &worker.lanes[group.index * SM_SIMD_WIDTH + __builtin_ctz(mask)];
 }
 
 extern "C" __attribute__((noinline)) void softmetal_arrive(Worker &, Simdgroup & group, uint32_t lane, Site site,
                                                            Collective op) {
-    const uint32_t waiting = group.live & ~group.ready;
+    const uint32_t waiting = to_mask(group.live) & ~to_mask(group.ready);
     if (!waiting) {
         group.site = site;
         group.op   = op;
@@ -38,59 +59,65 @@ extern "C" __attribute__((noinline)) void softmetal_arrive(Worker &, Simdgroup &
 }
 
 // Which of the lanes that wait at different sites go on: those at a lockstep point before all others, because
-// they may still join a group; then the collective that stands first in the source. A barrier is last.
-static void advance_mixed(Simdgroup & group) {
+// they may still join a group; then the collective that stands first in the source. None when all are at a barrier.
+static uint32_t advance_mixed(Simdgroup & group, uint32_t live) {
     Site first = ~(Site) 0;
-    for (uint32_t rest = group.live; rest; rest &= rest - 1) {
+    for (uint32_t rest = live; rest; rest &= rest - 1) {
         const Site site = group.lane_site[__builtin_ctz(rest)];
-        const Site rank = site == SITE_BARRIER ? ~(Site) 0 : site;
-        first           = rank < first ? rank : first;
+        first           = site != SITE_BARRIER && site < first ? site : first;
     }
     if (first == ~(Site) 0) {
         group.mixed = false;
         group.site  = SITE_BARRIER;
-        return;
+        return 0;
     }
     uint32_t mask = 0;
-    for (uint32_t rest = group.live; rest; rest &= rest - 1) {
+    for (uint32_t rest = live; rest; rest &= rest - 1) {
         const int i = __builtin_ctz(rest);
         mask |= (uint32_t) (group.lane_site[i] == first) << i;
     }
     if (Collective op = group.lane_op[__builtin_ctz(mask)]) {
         op(group, mask);
     }
-    group.ready = mask;
-    if (mask == group.live) {
-        group.mixed = false;
-    }
+    group.mixed = mask != live;
+    return mask;
 }
 
-extern "C" __attribute__((noinline)) Lane * softmetal_advance(Worker & worker, Simdgroup & group) {
-    if (group.live) {
-        if (group.mixed) {
-            advance_mixed(group);
-        } else if (group.site != SITE_BARRIER) {
-            if (group.op) {
-                group.op(group, group.live);
-            }
-            group.ready = group.live;
-        }
-        if (group.ready) {
-            return lowest_ready(worker, group);
-        }
+// No lane of the simdgroup can run: does what they wait for. Returns the lanes that can run then.
+static uint32_t advance(Simdgroup & group) {
+    uint32_t mask = to_mask(group.live);
+    if (group.mixed) {
+        mask = advance_mixed(group, mask);
+    } else if (group.site == SITE_BARRIER) {
+        return 0;
+    } else if (group.op && mask) {
+        group.op(group, mask);
+    }
+    if (mask) {
+        from_mask(group.ready, mask);
+    }
+    return mask;
+}
+
+extern "C" __attribute__((noinline)) Lane * softmetal_next(Worker & worker, Simdgroup & group) {
+    if (const uint32_t mask = to_mask(group.ready)) {
+        return lowest(worker, group, mask);
+    }
+    if (const uint32_t mask = advance(group)) {
+        return lowest(worker, group, mask);
     }
     for (uint32_t i = 0; i < worker.n_simdgroups; ++i) {
-        if (worker.simdgroups[i].ready) {
-            return lowest_ready(worker, worker.simdgroups[i]);
+        if (const uint32_t mask = to_mask(worker.simdgroups[i].ready)) {
+            return lowest(worker, worker.simdgroups[i], mask);
         }
     }
     // Every lane that lives waits at the barrier.
     Lane * next = &worker.scheduler;
     for (uint32_t i = worker.n_simdgroups; i-- > 0;) {
         Simdgroup & each = worker.simdgroups[i];
-        if (each.live) {
-            each.ready = each.live;
-            next       = lowest_ready(worker, each);
+        if (const uint32_t live = to_mask(each.live)) {
+            __builtin_memcpy(each.ready, each.live, SM_SIMD_WIDTH);
+            next = lowest(worker, each, live);
         }
     }
     return next;
@@ -98,31 +125,28 @@ extern "C" __attribute__((noinline)) Lane * softmetal_advance(Worker & worker, S
 
 // What the stack of a lane runs, for ever: one threadgroup after the other.
 static void run_lane() {
-    const uint32_t i   = current_lane();
-    Worker & worker    = current_worker();
-    Simdgroup & group  = worker.simdgroups[i / SM_SIMD_WIDTH];
-    const uint32_t bit = 1u << i % SM_SIMD_WIDTH;
+    const uint32_t i    = current_lane();
+    const uint32_t lane = i % SM_SIMD_WIDTH;
+    Worker & worker     = current_worker();
+    Simdgroup & group   = worker.simdgroups[i / SM_SIMD_WIDTH];
+    Lane * me           = &worker.lanes[i];
     for (;;) {
         worker.entry->lane(worker, i);
-        group.live &= ~bit;
-        const uint32_t ready = group.ready &= ~bit;
-        Lane * next;
-        if (ready & bit << 1) {
-            next = &worker.lanes[i + 1];
-        } else if (ready) {
-            next = lowest_ready(worker, group);
+        group.live[lane]  = 0;
+        group.ready[lane] = 0;
+        if (group.ready[lane + 1]) {
+            switch_to_neighbour<NEIGHBOUR_DISTANCE>(&me->sp);
         } else {
-            next = softmetal_advance(worker, group);
+            switch_stack(&me->sp, softmetal_next(worker, group)->sp);
         }
-        switch_stack(&worker.lanes[i].sp, next->sp);
     }
 }
 
 static void prepare_lane(Worker & worker, uint32_t index) {
-    // The lanes' hot data must not fall on the same cache lines modulo the cache's size.
-    const uintptr_t colour = index * 5 % 64 * 64;
-    char * stack = (char *) &worker + LANE_STACKS + index * STACK_BYTES;
-    worker.lanes[index].sp = prepare_stack(stack + STACK_BYTES - colour, run_lane);
+    const uintptr_t shift = index % SM_SIMD_WIDTH * STACK_SHIFT + index / SM_SIMD_WIDTH * 3 * 64;
+    static_assert(SM_SIMD_WIDTH * (STACK_SHIFT + 3 * 64) <= STACK_BYTES / 2 + 1024, "half of a stack is for kernels");
+    char * stack           = (char *) &worker + LANE_STACKS + index * STACK_BYTES;
+    worker.lanes[index].sp = prepare_stack(stack + STACK_BYTES - shift, run_lane);
 }
 
 static void run_threadgroup(Worker & worker) {
@@ -133,41 +157,65 @@ static void run_threadgroup(Worker & worker) {
     for (uint32_t i = 0; i < worker.n_simdgroups; ++i) {
         Simdgroup & group    = worker.simdgroups[i];
         const uint32_t lanes = worker.n_threads - i * SM_SIMD_WIDTH;
-        group.live = group.ready = lanes >= SM_SIMD_WIDTH ? ~0u : (1u << lanes) - 1;
-        group.mixed              = false;
-        group.site               = SITE_NONE;
+        from_mask(group.live, lanes >= SM_SIMD_WIDTH ? ~0u : (1u << lanes) - 1);
+        __builtin_memcpy(group.ready, group.live, SM_SIMD_WIDTH);
+        group.mixed = false;
+        group.site  = SITE_NONE;
     }
     switch_stack(&worker.scheduler.sp, worker.lanes[0].sp);
 }
 
 // Threadgroups for the worker's own stack to run.
 struct Job {
-    const sm_dispatch * dispatch;
-    uint64_t            first, count;
-    Lane                caller; // the OS thread's stack
+    uint64_t first, count;
+    Lane     caller; // the OS thread's stack
 };
 static_assert(sizeof(Worker) <= 1024 * 1024, "the worker's own stack begins above it");
+
+// The order of threadgroups: bands of BAND along x, within a band by y. Neighbours in x and in y often share a row
+// or a column of a matrix, which so stays in the caches.
+enum : uint32_t { BAND = 4 };
+
+static void place_threadgroup(Worker & worker, uint64_t index) {
+    const uint32_t * n = worker.grid;
+    const uint64_t area = (uint64_t) n[0] * n[1];
+    worker.position[2]  = index / area;
+    index %= area;
+    const uint64_t band  = index / ((uint64_t) BAND * n[1]);
+    const uint32_t first = band * BAND;
+    const uint32_t width = n[0] - first < BAND ? n[0] - first : BAND;
+    index -= band * BAND * n[1];
+    worker.position[0] = first + index % width;
+    worker.position[1] = index / width;
+}
+
+static void next_threadgroup(Worker & worker) {
+    uint32_t * at      = worker.position;
+    const uint32_t * n = worker.grid;
+    if (++at[0] % BAND != 0 && at[0] != n[0]) {
+        return;
+    }
+    const uint32_t first = (at[0] - 1) / BAND * BAND;
+    if (++at[1] != n[1]) {
+        at[0] = first;
+        return;
+    }
+    at[1] = 0;
+    if (at[0] == n[0]) {
+        at[0] = 0;
+        ++at[2];
+    }
+}
 
 // What the worker's own stack runs, for ever.
 static void run_job() {
     Worker & worker = current_worker();
     for (;;) {
-        Job & job            = *worker.job;
-        const uint32_t * n   = job.dispatch->grid;
-        uint64_t rest        = job.first;
-        worker.position[0]   = rest % n[0];
-        rest /= n[0];
-        worker.position[1]   = rest % n[1];
-        worker.position[2]   = rest / n[1];
+        Job & job = *worker.job;
+        place_threadgroup(worker, job.first);
         for (uint64_t i = 0; i < job.count; ++i) {
             run_threadgroup(worker);
-            if (++worker.position[0] == n[0]) {
-                worker.position[0] = 0;
-                if (++worker.position[1] == n[1]) {
-                    worker.position[1] = 0;
-                    ++worker.position[2];
-                }
-            }
+            next_threadgroup(worker);
         }
         switch_stack(&worker.scheduler.sp, job.caller.sp);
     }
@@ -189,6 +237,8 @@ sm_worker * worker_new() {
     if (arena + ARENA_BYTES < memory + reserved) {
         munmap(arena + ARENA_BYTES, memory + reserved - arena - ARENA_BYTES);
     }
+    // A page for each lane would be more than the TLB holds.
+    madvise(arena, ARENA_BYTES, MADV_HUGEPAGE);
     const size_t tg_bytes = SM_TG_MAX_BYTES + SM_TG_SLACK;
     void * threadgroup_memory = mmap(nullptr, tg_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (threadgroup_memory == MAP_FAILED) {
@@ -279,7 +329,7 @@ int run(sm_worker * handle, const sm_dispatch * dispatch, uint64_t first, uint64
     worker->constants_set = dispatch->constants_set;
     worker->entry         = (const Entry *) dispatch->kernel->entry;
 
-    Job job { dispatch, first, count, {} };
+    Job job { first, count, {} };
     worker->job = &job;
     if (!worker->scheduler.sp) {
         worker->scheduler.sp = prepare_stack((char *) worker + LANE_STACKS, run_job);

@@ -1,8 +1,7 @@
 // The only architecture-specific code of the executor: which stack are we on, and change to another one.
 //
 // A suspended stack is known by its stack pointer alone. On top of it lie the address to continue at and the
-// two registers that a compiler may keep to itself (frame pointer, base pointer); every other register is
-// declared as clobbered, so the compiler saves what it needs and nothing more. Code that switches is compiled
+// registers that a compiler may keep to itself (the frame pointer); every other register is declared as clobbered, so the compiler saves what it needs and nothing more. Code that switches is compiled
 // with -mno-red-zone on x86-64: the push below must not hit live data.
 #pragma once
 
@@ -33,7 +32,6 @@ SM_INLINE uintptr_t stack_pointer() {
 SM_INLINE void switch_stack(void ** save, void * to) {
     asm volatile(
         "pushq %%rbp\n\t"
-        "pushq %%rbx\n\t"
         "leaq 1f(%%rip), %%rax\n\t"
         "pushq %%rax\n\t"
         "movq %%rsp, (%0)\n\t"
@@ -41,13 +39,39 @@ SM_INLINE void switch_stack(void ** save, void * to) {
         "popq %%rax\n\t"
         "jmpq *%%rax\n"
         "1:\n\t"
-        "popq %%rbx\n\t"
         "popq %%rbp"
         : "+D"(save), "+S"(to)
         :
-        : "memory", "cc", "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1",
+        : "memory", "cc", "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1",
           "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
           "xmm15" SM_CLOBBER_AVX512);
+}
+
+// The same, where the suspended stack is the one in save[1], and very likely lies exactly DISTANCE bytes away.
+// Guessing that, and only comparing with save[1], takes a load out of the chain from one switch to the next.
+template<intptr_t DISTANCE> SM_INLINE void switch_to_neighbour(void ** save) {
+    asm volatile(
+        "pushq %%rbp\n\t"
+        "leaq 1f(%%rip), %%rax\n\t"
+        "pushq %%rax\n\t"
+        "movq %%rsp, (%0)\n\t"
+        "leaq %c1(%%rsp), %%rcx\n\t"
+        "cmpq %%rcx, 8(%0)\n\t"
+        "jne 2f\n\t"
+        "movq %%rcx, %%rsp\n\t"
+        "popq %%rax\n\t"
+        "jmpq *%%rax\n"
+        "2:\n\t"
+        "movq 8(%0), %%rsp\n\t"
+        "popq %%rax\n\t"
+        "jmpq *%%rax\n"
+        "1:\n\t"
+        "popq %%rbp"
+        : "+D"(save)
+        : "i"(DISTANCE)
+        : "memory", "cc", "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0",
+          "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13",
+          "xmm14", "xmm15" SM_CLOBBER_AVX512);
 }
 
 // Makes an unused stack look suspended at the start of `run`, which must never return.
@@ -89,6 +113,8 @@ SM_INLINE void switch_stack(void ** save, void * to) {
           "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22",
           "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
 }
+
+template<intptr_t DISTANCE> SM_INLINE void switch_to_neighbour(void ** save) { switch_stack(save, save[1]); }
 
 SM_INLINE void * prepare_stack(void * top, void (*run)()) {
     void ** sp = (void **) ((uintptr_t) top & ~(uintptr_t) 15) - 4;

@@ -18,6 +18,11 @@ enum : uintptr_t {
     STACK_BYTES = 64 * 1024,
     LANE_STACKS = STACK_BYTES * SM_MAX_THREADS,
     ARENA_BYTES = LANE_STACKS * 2,
+
+    // What lanes use most lies on top of their stacks: it must not fall on the same few lines of the caches, so
+    // each lane of a simdgroup begins this much lower than the one before it.
+    STACK_SHIFT        = 13 * 64,
+    NEIGHBOUR_DISTANCE = STACK_BYTES - STACK_SHIFT, // between stacks of lanes that wait at the same place
 };
 
 struct Simdgroup;
@@ -25,9 +30,9 @@ struct Simdgroup;
 // Computes a collective for the lanes in `mask`: from Simdgroup::in to Simdgroup::out.
 using Collective = void (*)(Simdgroup &, uint32_t mask);
 
-// Where a lane waits. A collective's site is its place in the source and its operation, so that lanes that wait
-// at different places are never mistaken for one group.
-using Site = uint64_t;
+// Where a lane waits. A collective's site is its place in the source and its operation (Place in
+// msl/include/softmetal/simdgroup.h), so that lanes that wait at different places are not mistaken for one group.
+using Site = uint32_t;
 enum : Site {
     SITE_NONE      = 0,
     SITE_BARRIER   = 1, // threadgroup_barrier, wherever it stands
@@ -36,8 +41,11 @@ enum : Site {
 };
 
 struct Simdgroup {
-    uint32_t   live;  // lanes that have not returned
-    uint32_t   ready; // lanes that may run; the running lane is one of them
+    // One byte for each lane, zeros behind. Bytes and not bits, as a lane then changes its own without having to
+    // wait for what the lane before it wrote.
+    alignas(64) uint8_t ready[64]; // it may run (the running one may)
+    alignas(64) uint8_t live[64];  // it has not returned
+
     uint32_t   index; // in the threadgroup
     bool       mixed; // the waiting lanes are not all at one site: see lane_site, lane_op
     Site       site;  // where every waiting lane is, when not mixed. It stays after they went on.
@@ -101,33 +109,29 @@ SM_INLINE bool is_leader() { return current_lane() % SM_SIMD_WIDTH == 0; }
 extern "C" {
 // A lane comes to a site where other lanes of its simdgroup do not wait yet.
 void softmetal_arrive(Worker &, Simdgroup &, uint32_t lane, Site, Collective);
-// No lane of the simdgroup can run: does what they wait for. Returns the next lane to run.
-Lane * softmetal_advance(Worker &, Simdgroup &);
+// The next lane to run: of this simdgroup, if need be after doing what its lanes wait for, or of another one.
+Lane * softmetal_next(Worker &, Simdgroup &);
 }
 
 // Suspends the running lane at `site`.
 SM_INLINE void wait_at(Site site, Collective op) {
-    Worker & worker    = current_worker();
-    const uint32_t i   = current_lane();
-    Simdgroup & group  = worker.simdgroups[i / SM_SIMD_WIDTH];
-    const uint32_t bit = 1u << i % SM_SIMD_WIDTH;
+    Worker & worker     = current_worker();
+    const uint32_t i    = current_lane();
+    const uint32_t lane = i % SM_SIMD_WIDTH;
+    Simdgroup & group   = worker.simdgroups[i / SM_SIMD_WIDTH];
+    Lane * me           = &worker.lanes[i];
     if (__builtin_expect(group.site != site, 0)) {
         softmetal_arrive(worker, group, i, site, op);
     }
-    const uint32_t ready = group.ready &= ~bit;
-    Lane * me   = &worker.lanes[i];
-    Lane * next = me + 1; // a guess that nearly always holds, and keeps the loads below off the critical path
-    if (__builtin_expect(!(ready & bit << 1), 0)) {
-        if (ready) {
-            next = &worker.lanes[i / SM_SIMD_WIDTH * SM_SIMD_WIDTH + __builtin_ctz(ready)];
-        } else {
-            next = softmetal_advance(worker, group);
-        }
-        if (next == me) {
-            return;
-        }
+    group.ready[lane] = 0;
+    if (__builtin_expect(group.ready[lane + 1], 1)) {
+        switch_to_neighbour<NEIGHBOUR_DISTANCE>(&me->sp);
+        return;
     }
-    switch_stack(&me->sp, next->sp);
+    Lane * next = softmetal_next(worker, group);
+    if (next != me) {
+        switch_stack(&me->sp, next->sp);
+    }
 }
 
 } // namespace softmetal

@@ -27,7 +27,7 @@ _FRAME_BYTES = 16 * 1024
 
 _LANGUAGE = (
     "-std=c++17 -O2 -g0 -w -ferror-limit=20 -ftemplate-backtrace-limit=4 -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti -fno-asynchronous-unwind-tables "
-    "-fno-strict-aliasing -fsigned-char -ffp-contract=fast -fno-math-errno -fno-trapping-math -fno-sanitize=all "
+    "-fno-strict-aliasing -fsigned-char -ffp-contract=fast -fassociative-math -fno-signed-zeros -fno-math-errno -fno-trapping-math -fno-sanitize=all "
     "-fno-stack-protector -fomit-frame-pointer -fno-threadsafe-statics -fno-semantic-interposition"
 ).split()
 
@@ -59,11 +59,11 @@ def link_kernels(
             _compile_unit(translation.unit(units[number]), objects[number], toolchain)
 
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            work = [pool.submit(compile_unit, i) for i in range(len(units))]
-            work += [
+            work = [
                 pool.submit(_compile, source, target, toolchain)
                 for source, target in zip((table, _EXEC / "executor.cpp"), runtime, strict=True)
             ]
+            work += [pool.submit(compile_unit, i) for i in range(len(units))]
             try:
                 for done, future in enumerate(concurrent.futures.as_completed(work), 1):
                     future.result()
@@ -72,7 +72,7 @@ def link_kernels(
                 pool.shutdown(cancel_futures=True)
                 raise
         partial = output.with_name(f".{output.name}.{os.getpid()}")
-        link = [*toolchain.cxx, "-shared", "-nostdlib++", "-Wl,-z,defs", "-Wl,-s", "-o", str(partial)]
+        link = [*toolchain.cxx, "-shared", "-nostdlib++", "-Wl,-z,defs", "-o", str(partial)]
         _run([*link, *map(str, objects + runtime), "-lm"], toolchain)
         partial.replace(output)
 

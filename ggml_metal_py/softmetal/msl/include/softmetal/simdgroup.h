@@ -16,14 +16,12 @@ SM_INLINE mem_flags operator|(mem_flags a, mem_flags b) { return (mem_flags) ((i
 
 namespace softmetal {
 
-// Where a call stands in the source. Two calls in one place, through templates, still differ by operation and size.
+// Where a call stands in the source: sites are ordered by line. Two calls in one place, through templates, still
+// differ by operation and size.
 struct Place {
     uint32_t line, column;
-    SM_MEMBER static constexpr Place here(uint32_t line = __builtin_LINE(), uint32_t column = __builtin_COLUMN()) {
-        return { line, column };
-    }
     SM_MEMBER constexpr Site site(uint32_t operation, size_t size) const {
-        return (Site) line << 32 | (Site) (column & 0xffff) << 16 | operation << 8 | size;
+        return (line + 1) << 15 | (column % 64 << 9 ^ operation << 5 ^ size);
     }
 };
 #define SM_PLACE uint sm_line = __builtin_LINE(), uint sm_column = __builtin_COLUMN()
