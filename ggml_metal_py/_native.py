@@ -205,7 +205,7 @@ class Native:
         return {}
 
     def kernel_counts(self) -> tuple[int, int] | None:
-        """Declared and prebuilt kernels of all libraries; None on Apple's own Metal, where nobody can tell."""
+        """Declared and prebuilt kernels; None on Apple's own Metal, where nobody can tell."""
         if not self.has("softmetal_kernel_counts"):
             return None
         counts = self.ffi.new("int[2]")

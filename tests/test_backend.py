@@ -254,6 +254,34 @@ def test_hundred_aborts_leave_nothing_behind(device: gm.Device) -> None:
     _works(device)
 
 
+def test_aborts_in_one_thread_do_not_disturb_another(device: gm.Device, backend: gm.Backend) -> None:
+    aborts = 0
+
+    def fail() -> None:
+        nonlocal aborts
+        for _ in range(50):
+            with device.context(256) as context, device.backend() as victim:
+                graph = gm.Graph(*_chain(context, 100), unsupported(context))
+                victim.alloc(context)
+                try:
+                    victim._compute_unchecked(graph)
+                except gm.GgmlAbort:
+                    aborts += 1
+
+    thread = threading.Thread(target=fail)
+    thread.start()
+    with device.context(256) as context:
+        x = context.from_numpy(np.ones((8, 8), np.float32))
+        result = x
+        for _ in range(150):
+            result = ops.add(result, x)
+        backend.alloc(context)
+        while thread.is_alive():
+            backend.compute(result)
+            np.testing.assert_array_equal(result.numpy(), 151)
+    assert aborts == 50
+
+
 def test_an_abort_on_the_cpu_backend_is_an_exception(device: gm.Device) -> None:
     with device.context() as context, device.cpu_backend() as cpu:
         table = context.from_numpy(np.ones((4, 32), np.float32))
