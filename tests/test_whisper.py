@@ -25,6 +25,7 @@ from ggml_metal_py.whisper import (
     models,
     quantize,
 )
+from ggml_metal_py.whisper.host import import_extension
 
 QUANTIZED = ["tiny.en-q8_0", "tiny.en-q5_0"]
 
@@ -68,6 +69,7 @@ def test_the_long_text_of_a_quantised_model_is_the_cpu_backends(model: str) -> N
 
 
 def test_a_refused_op_runs_on_the_cpu_and_the_text_stays() -> None:
+    import_extension()
     (attachment,) = attach()
     attachment.native.gmpy_set_refused_ops(b"GELU")
     try:
