@@ -78,6 +78,8 @@ class _Graph:
                 deps="gcc",
             )
         ninja.rule("link", "$cxx $in -o $out $flags", description="link $out")
+        # zig compiles its C++ library for every new set of flags, so what needs none is linked as C.
+        ninja.rule("link_c", "$cc $in -o $out $flags", description="link $out")
         ninja.rule("generate", "$python -m $module $arguments", description="generate $out", restat=True)
         # The console pool shows the step's own progress.
         ninja.rule(
@@ -140,7 +142,7 @@ class _Graph:
         compiled = self._compile(source, group, [self._layout.generated / "table.h"])
         out = self._layout.artifacts / self._layout.extension_name
         flags = ["-bundle", "-undefined", "dynamic_lookup"] if self._apple else ["-shared", "-ldl"]
-        self._build(out, "link", [compiled], order_only=[library], flags=_join(flags))
+        self._build(out, "link_c", [compiled], order_only=[library], flags=_join(flags))
 
     def kernels(self, library: Path, jobs: int) -> None:
         """Prebuild every kernel, after the library: it is the longest step and uses all cores by itself."""
