@@ -11,7 +11,14 @@ from native_programs import NATIVE, SANITIZERS, Builder, kernel_folder, run_prog
 
 from ggml_metal_py.softmetal.toolchain import find_toolchain
 
-PROGRAMS = ("test_objc.m", "test_dispatch.cpp", "test_device.m", "test_threads.m", "test_process.m")
+PROGRAMS = (
+    "test_objc.m",
+    "test_dispatch.cpp",
+    "test_device.m",
+    "test_threads.m",
+    "test_process.m",
+    "test_no_threads.m",
+)
 
 
 @pytest.fixture(scope="session")

@@ -23,6 +23,7 @@ struct runner {
     struct queue_entry * tail;
     bool                 started;
     bool                 stopping;
+    bool                 borrowed; // no thread could be started, and a caller's is running the queue
     pthread_t            thread;
 };
 
@@ -44,39 +45,69 @@ static void mark_done(struct runner * runner, struct queue_entry * entry) {
     pthread_mutex_unlock(&runner->mutex);
 }
 
-// The next entry to run, off the queue; NULL when the queue is gone.
+// Takes the head off the queue, if it is committed.
 static struct queue_entry * take_head(struct runner * runner) {
-    pthread_mutex_lock(&runner->mutex);
-    while (!runner->stopping && !(runner->head && is_committed(runner->head))) {
-        pthread_cond_wait(&runner->work, &runner->mutex);
+    struct queue_entry * entry = runner->head;
+
+    if (!entry || !is_committed(entry)) {
+        return NULL;
     }
-    struct queue_entry * entry = runner->stopping ? NULL : runner->head;
-    if (entry) {
-        runner->head = entry->next;
-        if (!runner->head) {
-            runner->tail = NULL;
-        }
+    runner->head = entry->next;
+    if (!runner->head) {
+        runner->tail = NULL;
     }
-    pthread_mutex_unlock(&runner->mutex);
     return entry;
 }
 
+static void run_entry(struct runner * runner, struct queue_entry * entry) {
+    NSAutoreleasePool * pool   = [NSAutoreleasePool new];
+    SMCommandBuffer *   buffer = entry->buffer;
+
+    [buffer run];
+    mark_done(runner, entry);
+    [buffer release]; // the last reference to the queue may go with it
+    [pool drain];
+}
+
+// The runner's thread.
 static void * run(void * argument) {
-    struct runner *      runner = argument;
-    struct queue_entry * entry;
+    struct runner * runner = argument;
 
-    while ((entry = take_head(runner))) {
-        NSAutoreleasePool * pool   = [NSAutoreleasePool new];
-        SMCommandBuffer *   buffer = entry->buffer;
+    pthread_mutex_lock(&runner->mutex);
+    while (!runner->stopping) {
+        struct queue_entry * entry = take_head(runner);
 
-        [buffer run];
-        mark_done(runner, entry);
-        [buffer release]; // the last reference to the queue may go with it
-        [pool drain];
+        if (!entry) {
+            pthread_cond_wait(&runner->work, &runner->mutex);
+            continue;
+        }
+        pthread_mutex_unlock(&runner->mutex);
+        run_entry(runner, entry);
+        pthread_mutex_lock(&runner->mutex);
     }
+    pthread_mutex_unlock(&runner->mutex);
     sm_pool_leave();
     free_runner(runner);
     return NULL;
+}
+
+// Without a thread of its own, the queue runs on that of whoever commits.
+static void run_on_this_thread(struct runner * runner) {
+    struct queue_entry * entry;
+
+    pthread_mutex_lock(&runner->mutex);
+    if (runner->borrowed) {
+        pthread_mutex_unlock(&runner->mutex);
+        return; // that thread will find what was committed here
+    }
+    runner->borrowed = true;
+    while ((entry = take_head(runner))) {
+        pthread_mutex_unlock(&runner->mutex);
+        run_entry(runner, entry);
+        pthread_mutex_lock(&runner->mutex);
+    }
+    runner->borrowed = false;
+    pthread_mutex_unlock(&runner->mutex);
 }
 
 // All queues, for softmetal_abandon.
@@ -160,7 +191,10 @@ static SMCommandQueue * queues; // guarded by queues_mutex, which is locked befo
 }
 
 - (void) startRunner {
-    if (!_runner->started && pthread_create(&_runner->thread, NULL, run, _runner) == 0) {
+    if (_runner->started || _runner->borrowed) {
+        return;
+    }
+    if (pthread_create(&_runner->thread, NULL, run, _runner) == 0) {
         pthread_detach(_runner->thread);
         _runner->started = true;
     }
@@ -219,7 +253,7 @@ static SMCommandQueue * queues; // guarded by queues_mutex, which is locked befo
     const bool started = _runner->started;
     pthread_mutex_unlock(&_runner->mutex);
     if (!started) {
-        objc_raise("cannot start a thread to run command buffers");
+        run_on_this_thread(_runner);
     }
 }
 

@@ -224,11 +224,15 @@ IMP objc_find_method(Class cls, SEL selector) {
     return NULL;
 }
 
-// The two calls that send.S makes.
 struct super_receiver {
     id    receiver;
     Class cls; // the class whose method sends to super
 };
+
+// Called by send.S, and by the code of for (... in ...).
+__attribute__((visibility("hidden"))) IMP  objc_resolve(Class * receiver, SEL selector);
+__attribute__((visibility("hidden"))) IMP  objc_resolve_super(const struct super_receiver * super, SEL selector);
+__attribute__((visibility("hidden"))) void objc_enumerationMutation(id collection);
 
 static IMP find_or_raise(Class cls, SEL selector) {
     IMP method = objc_find_method(cls, selector);
@@ -239,11 +243,11 @@ static IMP find_or_raise(Class cls, SEL selector) {
     return method;
 }
 
-__attribute__((visibility("hidden"))) IMP objc_resolve(Class * receiver, SEL selector) {
+IMP objc_resolve(Class * receiver, SEL selector) {
     return find_or_raise(*receiver, selector);
 }
 
-__attribute__((visibility("hidden"))) IMP objc_resolve_super(const struct super_receiver * super, SEL selector) {
+IMP objc_resolve_super(const struct super_receiver * super, SEL selector) {
     return find_or_raise(super->cls->superclass, selector);
 }
 
@@ -272,7 +276,7 @@ size_t objc_class_instance_size(Class cls) {
     return cls->data->instance_size;
 }
 
-// for (... in ...) calls this when the collection changed meanwhile.
-__attribute__((visibility("hidden"))) void objc_enumerationMutation(id collection) {
+// The collection changed while it was enumerated.
+void objc_enumerationMutation(id collection) {
     objc_raise("collection %p was changed while it was enumerated", (void *) collection);
 }
