@@ -95,7 +95,7 @@ class KernelLibrary:
         threadgroup_bytes: Sequence[int] = (),
         constants: Mapping[int, int | float | bool] | None = None,
     ) -> Dispatch:
-        """A dispatch: arguments by index (arrays are passed in place, bytes are copied), constants by index."""
+        """A dispatch. Arguments by index: arrays are passed in place, bytes copied. Constants by index."""
         kept = [np.frombuffer(a, np.uint8).copy() if isinstance(a, bytes) else a for a in arguments]
         buffers = (c.c_void_p * MAX_BUFFERS)()
         sizes = (c.c_size_t * MAX_BUFFERS)()
@@ -106,7 +106,9 @@ class KernelLibrary:
         values = np.zeros(self.table.n_constants + 1, np.int64)
         given = np.zeros(self.table.n_constants + 1, np.uint8)
         for index, value in (constants or {}).items():
-            values[self.slots[index]] = np.float32(value).view(np.int32) if isinstance(value, float) else value
+            values[self.slots[index]] = (
+                np.float32(value).view(np.int32) if isinstance(value, float) else value
+            )
             given[self.slots[index]] = 1
         dispatch = Dispatch(
             c.pointer(self.kernels[name]),

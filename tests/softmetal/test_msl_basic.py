@@ -18,7 +18,9 @@ def test_table_lists_kernels_by_name_with_their_arguments(basic: KernelLibrary):
     assert names == sorted(names)
     assert {"scale", "divide_int", "divide_uint", "divide_short", "positions"} <= set(names)
     scale = basic.kernels["scale"]
-    arguments = [(scale.args[i].name, scale.args[i].index, scale.args[i].writable) for i in range(scale.n_args)]
+    arguments = [
+        (scale.args[i].name, scale.args[i].index, scale.args[i].writable) for i in range(scale.n_args)
+    ]
     assert arguments == [(b"args", 0, 0), (b"src", 1, 0), (b"dst", 2, 1)]
     assert scale.flags == 0
 
@@ -38,7 +40,9 @@ def test_part_of_a_grid_can_be_run(basic: KernelLibrary):
     np.testing.assert_array_equal(np.flatnonzero(dst), np.arange(64, 160))
 
 
-@pytest.mark.parametrize("grid, threads", [((1, 1, 1), (1, 1, 1)), ((3, 2, 2), (5, 3, 2)), ((2, 1, 3), (32, 2, 1))])
+@pytest.mark.parametrize(
+    ("grid", "threads"), [((1, 1, 1), (1, 1, 1)), ((3, 2, 2), (5, 3, 2)), ((2, 1, 3), (32, 2, 1))]
+)
 def test_positions(basic: KernelLibrary, grid, threads):
     groups, lanes = np.prod(grid), np.prod(threads)
     dst = np.zeros((groups, lanes, 8), np.uint32)
@@ -63,7 +67,9 @@ def test_function_constants_belong_to_the_dispatch(basic: KernelLibrary):
     np.testing.assert_array_equal(unset, [0, 1, 0, 0, 100])
 
 
-@pytest.mark.parametrize("name, dtype", [("divide_int", "i4"), ("divide_uint", "u4"), ("divide_short", "i2")])
+@pytest.mark.parametrize(
+    ("name", "dtype"), [("divide_int", "i4"), ("divide_uint", "u4"), ("divide_short", "i2")]
+)
 def test_integer_division_never_traps(basic: KernelLibrary, name: str, dtype: str):
     low = np.iinfo(dtype).min
     a = np.array([7, -7 if low else 7, 9, low, low, 5], dtype)
@@ -75,7 +81,7 @@ def test_integer_division_never_traps(basic: KernelLibrary, name: str, dtype: st
     np.testing.assert_array_equal(quotient[good], expected)
     np.testing.assert_array_equal(rest[good], a[good] - expected * b[good])
     if dtype == "i4":
-        assert quotient[3] == low and rest[3] == 0
+        assert (quotient[3], rest[3]) == (low, 0)
 
 
 def test_vector_division_never_traps(basic: KernelLibrary):
@@ -88,7 +94,9 @@ def test_vector_division_never_traps(basic: KernelLibrary):
 
 def ulps(found: np.ndarray, exact: np.ndarray) -> float:
     """The largest distance in units of the exact value's last place."""
-    return float(np.max(np.abs(found.astype(np.float64) - exact) / np.spacing(np.abs(exact.astype(np.float32)))))
+    return float(
+        np.max(np.abs(found.astype(np.float64) - exact) / np.spacing(np.abs(exact.astype(np.float32))))
+    )
 
 
 def test_exp_is_accurate(basic: KernelLibrary):

@@ -64,9 +64,7 @@ def test_pointers_of_different_types_to_one_area(lockstep: KernelLibrary, src):
 
 def test_no_place_is_put_where_none_is_needed():
     source = KERNELS / "lockstep.metal"
-    text = translate(
-        preprocess(source.read_text(), source.name, {}, source.parent, find_toolchain())
-    ).text
+    text = translate(preprocess(source.read_text(), source.name, {}, source.parent, find_toolchain())).text
     bodies = re.split(r"static void (\w+)", text)
     places = {name: body.count(POINT) for name, body in zip(bodies[1::2], bodies[2::2], strict=True)}
     assert places["no_hazard"] == 0

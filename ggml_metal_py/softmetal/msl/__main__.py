@@ -1,4 +1,4 @@
-"""The compiler service's command line: `python -m ggml_metal_py.softmetal.msl build SOURCE.metal --out FOLDER`.
+"""The compiler service's command line: `python -m ggml_metal_py.softmetal.msl build SOURCE --out FOLDER`.
 
 softmetal's device runs it when no kernel library is there for a source, and the build runs it beforehand.
 Diagnostics go to stderr; status 0 is success, 1 is an error in the source or no compiler.
@@ -46,7 +46,9 @@ def _parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(required=True)
     verb = verbs.add_parser("build", help="compile an MSL source into a kernel library")
     verb.add_argument("source", type=Path, help="the .metal file")
-    verb.add_argument("--out", type=Path, required=True, help="folder of kernel libraries; KEY/ is made in it")
+    verb.add_argument(
+        "--out", type=Path, required=True, help="folder of kernel libraries; KEY/ is made in it"
+    )
     verb.add_argument("-D", dest="define", action="append", default=[], metavar="NAME=VALUE", help="a macro")
     what = verb.add_mutually_exclusive_group()
     what.add_argument("--functions-only", action="store_true", help="list the host names, compile nothing")

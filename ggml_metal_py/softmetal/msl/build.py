@@ -29,7 +29,9 @@ def build(
     """
     content = source.read_bytes()
     key = source_key(content, macros)
-    preprocessed = preprocess(content.decode("utf-8", "replace"), source.name, macros, source.parent, toolchain)
+    preprocessed = preprocess(
+        content.decode("utf-8", "replace"), source.name, macros, source.parent, toolchain
+    )
     translation = translate(preprocessed)
     kernels = translation.program.kernels
     if not kernels:

@@ -1,7 +1,7 @@
 """Runs the compiler: translated kernels, in several processes at once, plus the executor, into one library.
 
-A unit is compiled in two steps, C++ to LLVM's IR without optimisation and from there to machine code, with ir.py
-in between.
+A unit is compiled in two steps, C++ to LLVM's IR without optimisation and from there to machine code,
+with ir.py in between.
 """
 
 import concurrent.futures
@@ -22,14 +22,23 @@ _EXEC = _HERE.parent / "exec"
 # Few enough that the last units to be finished do not run alone for long, many enough that parsing the whole
 # source again for each unit does not count.
 _KERNELS_PER_UNIT = 16
-# A lane's stack has 64 KB (exec/worker.h), a frame may take a quarter.
-_FRAME_BYTES = 16 * 1024
+# A kernel's private memory. Half of a lane's stack (exec/worker.h) is for it, less what calls within it need.
+_FRAME_BYTES = 24 * 1024
 
+# fmt: off
 _LANGUAGE = (
-    "-std=c++17 -O2 -g0 -w -ferror-limit=20 -ftemplate-backtrace-limit=4 -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti -fno-asynchronous-unwind-tables "
-    "-fno-strict-aliasing -fsigned-char -ffp-contract=fast -fassociative-math -fno-signed-zeros -fno-math-errno -fno-trapping-math -fno-sanitize=all "
-    "-fno-stack-protector -fomit-frame-pointer -fno-threadsafe-statics -fno-semantic-interposition"
-).split()
+    "-std=c++17", "-O2", "-g0", "-fPIC", "-fvisibility=hidden",
+    # A kernel needs nothing of a C++ library.
+    "-fno-exceptions", "-fno-rtti", "-fno-asynchronous-unwind-tables", "-fno-threadsafe-statics",
+    "-fno-stack-protector", "-fno-sanitize=all", "-fomit-frame-pointer", "-fno-semantic-interposition",
+    # MSL is not C++: char is signed, and memory is read as any type.
+    "-fsigned-char", "-fno-strict-aliasing",
+    # What Metal's default, fast math, allows and what does not change which values are possible: infinities
+    # and NaNs stay, as kernels mask with them. `#pragma METAL fp math_mode(safe)` turns it off.
+    "-ffp-contract=fast", "-fassociative-math", "-fno-signed-zeros", "-fno-math-errno", "-fno-trapping-math",
+)
+_DIAGNOSTICS = ("-Wno-everything", "-ferror-limit=20", "-ftemplate-backtrace-limit=4")
+# fmt: on
 
 Progress = Callable[[int, int], None]
 
@@ -43,7 +52,7 @@ def link_kernels(
     jobs: int = 1,
     progress: Progress = lambda done, total: None,
 ) -> None:
-    """Compile these kernels, sorted by name, into the kernel library `output`.
+    """Compile these kernels, sorted by host name, into the kernel library `output`.
 
     Raises MslError with clang's diagnostics, in lines of the user's source.
     """
@@ -90,11 +99,12 @@ def _compile(source: Path, target: Path, toolchain: Toolchain) -> None:
 
 def _compile_unit(text: str, target: Path, toolchain: Toolchain) -> None:
     module = target.with_suffix(".ll")
-    front = ["-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-x", "c++", "-", "-o", str(module)]
-    _run([*toolchain.cxx, *_flags(toolchain), *front], toolchain, text)
+    compiler = [*toolchain.cxx, *_flags(toolchain)]
+    to_ir = ["-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-x", "c++", "-", "-o", str(module)]
+    frame = f"-Wframe-larger-than={_FRAME_BYTES}"
+    _run([*compiler, *_DIAGNOSTICS, frame, *to_ir], toolchain, text)
     module.write_text(ir.rewrite(module.read_text()))
-    back = [f"-Wframe-larger-than={_FRAME_BYTES}", "-Werror=frame-larger-than", "-c", str(module), "-o", str(target)]
-    _run([*toolchain.cxx, *_flags(toolchain), *back], toolchain)
+    _run([*compiler, frame, "-Werror=frame-larger-than", "-c", str(module), "-o", str(target)], toolchain)
     module.unlink()
 
 

@@ -1,11 +1,12 @@
 """What we change in the compiler's own output (LLVM's textual IR, before any optimisation).
 
-- Integer division. MSL leaves x / 0 and INT_MIN / -1 undefined, but a GPU goes on, and kernels divide by zero
-  where the result is not used. A CPU would trap. So a division by a variable becomes a call of a small function
-  that is inlined: 0 counts as 1, and INT_MIN / -1 wraps. It branches around the division for -1, 0 and 1, which
-  pays for itself: kernels divide by broadcast ratios, which nearly always are 1.
-- Loads that include/ marks as non-temporal are values that never change during a dispatch: function constants.
-  C++ has no word for that; LLVM calls it invariant.load.
+- Integer division. MSL leaves x / 0 and INT_MIN / -1 undefined, but a GPU goes on, and kernels divide
+  by zero where the result is not used. A CPU would trap. So a division by a variable becomes a call of
+  a small function that is inlined: 0 counts as 1, and INT_MIN / -1 wraps. It branches around the
+  division for -1, 0 and 1, which pays for itself: kernels divide by broadcast ratios, which nearly
+  always are 1.
+- Loads that include/ marks as non-temporal are values that never change during a dispatch: function
+  constants. C++ has no word for that; LLVM calls it invariant.load.
 
 It is done here because both rewriting C++ and a compiler plugin would be fragile.
 """

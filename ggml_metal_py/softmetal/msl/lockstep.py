@@ -1,22 +1,23 @@
 """The order within a simdgroup, where kernels count on it.
 
-On a GPU the lanes of a simdgroup move together, so a kernel may let one lane write threadgroup memory and the
-others read it in the next statement, without a barrier. Our lanes run one after the other, in ascending order,
-up to the next place where they wait. So this pass puts such a place, softmetal::lockstep(), between two
-accesses to the same threadgroup memory, one of them a write, that different lanes may make and that no barrier
-or simdgroup function separates:
+On a GPU the lanes of a simdgroup move together, so a kernel may let one lane write threadgroup memory
+and the others read it in the next statement, without a barrier. Our lanes run one after the other, in
+ascending order, up to the next place where they wait. So this pass puts such a place,
+softmetal::lockstep(), between two accesses to the same threadgroup memory, one of them a write, that
+different lanes may make and that no barrier or simdgroup function separates:
 
     A   shmem[tiisg] = x;  y = shmem[tiisg ^ 1];          lanes write, others read
     B   x = shmem[0];  if (tiisg == 0) shmem[0] = y;      lanes read, one overwrites
 
-It follows each function's statements and remembers the accesses since the last synchronisation. What needs no
-place: the first lane's accesses before all others' (it runs first); a lane's accesses to its own element, which
-is when both have the same index and the index depends on the lane; writes by the same expression, or to areas
-of which one is cut out of the other.
+It follows each function's statements and remembers the accesses since the last synchronisation. What
+needs no place: the first lane's accesses before all others' (it runs first); a lane's accesses to its
+own element, which is when both have the same index and the index depends on the lane; writes by the
+same expression, or to areas of which one is cut out of the other.
 
-Two pointers are taken to overlap when one is derived from the other, or both from one pointer with the same
-offset: kernels cut threadgroup memory into areas by giving each its own offset. Where the text does not tell
-(pointers passed to functions), accesses are assumed, so that a place too many is the worst that happens.
+Two pointers are taken to overlap when one is derived from the other, or both from one pointer with the
+same offset: kernels cut threadgroup memory into areas by giving each its own offset. Where the text
+does not tell (pointers passed to functions), accesses are assumed, so that a place too many is the
+worst that happens.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +26,7 @@ from dataclasses import dataclass, replace
 from .program import Function, Program
 from .tokens import Token, closing, spell, split_commas
 
-_ASSIGNMENTS = frozenset("= += -= *= /= %= &= |= ^= <<= >>=".split())
+_ASSIGNMENTS = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="))
 _LANE_ATTRIBUTES = frozenset(
     ("thread_index_in_simdgroup", "thread_index_in_threadgroup", "thread_position_in_threadgroup")
 )
@@ -103,7 +104,9 @@ def insert_points(program: Program) -> None:
             _insert(program.tokens, points)
 
 
-def find_points(tokens: Sequence[Token], function: Function, lane_names: frozenset[str]) -> dict[int, int | None]:
+def find_points(
+    tokens: Sequence[Token], function: Function, lane_names: frozenset[str]
+) -> dict[int, int | None]:
     """Statements to wait before: first token -> last token when braces are needed, else None."""
     points: dict[int, int | None] = {}
     while True:
@@ -199,7 +202,10 @@ class _Walk:
             self.jumps[-1].breaks |= state
             return end + 1, None
         if text == "continue":
-            loop = next((jumps for jumps in reversed(self.jumps) if not isinstance(jumps, _SwitchJumps)), self.jumps[0])
+            loop = next(
+                (jumps for jumps in reversed(self.jumps) if not isinstance(jumps, _SwitchJumps)),
+                self.jumps[0],
+            )
             loop.continues |= state
             return end + 1, None
         state = self._expression(i, end, state, here)
@@ -331,16 +337,16 @@ class _Walk:
         return state | frozenset(accesses)
 
     def _put_point(self, here: tuple[int, int | None], conflicting: Sequence[_Access]) -> None:
-        """In front of the outermost `if` around that holds none of the earlier accesses: not all lanes may enter."""
+        """Before the outermost `if` around that holds no earlier access: not all lanes may enter it."""
         first, last = here
-        for k in range(len(self.enclosing) - 1, -1, -1):
-            statement = self.enclosing[k]
+        for statement in reversed(self.enclosing):
+            if statement.first == first:
+                continue
             inside = any(statement.first <= access.position <= statement.last for access in conflicting)
-            if statement.first == first or inside or statement.is_loop:
-                if statement.first == first:
-                    continue
+            if inside or statement.is_loop:
                 break
-            first, last = statement.first, None if self._stands_in_block(statement.first) else statement.last
+            first = statement.first
+            last = None if self._stands_in_block(first) else statement.last
         self.points.setdefault(first, last)
 
     def _stands_in_block(self, i: int) -> bool:
@@ -394,7 +400,9 @@ class _Walk:
         writes = tokens[end].text in (*_ASSIGNMENTS, "++", "--") or tokens[start - 1].text in ("++", "--")
         reads = tokens[end].text != "="
         for is_write in (False,) * reads + (True,) * writes:
-            yield self._make(pointer, text.replace(tokens[i].text, "", 1), is_write, i, bool(self.first_lane_only))
+            yield self._make(
+                pointer, text.replace(tokens[i].text, "", 1), is_write, i, bool(self.first_lane_only)
+            )
 
     def _call(self, name: int, i: int, pointer: _Pointer) -> Iterator[_Access]:
         """A pointer handed to a function. Matrices are moved by the first lane; of others we know nothing."""
@@ -402,7 +410,9 @@ class _Walk:
         matrix = function in ("simdgroup_load", "simdgroup_store")
         for is_write in (False, True):
             if not matrix or is_write == (function == "simdgroup_store"):
-                yield self._make(pointer, f"{function} {name}", is_write, i, matrix or bool(self.first_lane_only))
+                yield self._make(
+                    pointer, f"{function} {name}", is_write, i, matrix or bool(self.first_lane_only)
+                )
 
     def _make(self, pointer: _Pointer, text: str, is_write: bool, position: int, first_lane: bool) -> _Access:
         index = pointer.moved + text
@@ -447,14 +457,18 @@ class _Walk:
                 self.pointers[name] = _Pointer((name,), is_array=True)
             return
         name, value = tokens[equals - 1].text, tokens[equals + 1 : last]
-        target = tokens[first : equals]
-        array = next((t.text for t in target if t.text in self.pointers and self.pointers[t.text].is_array), None)
+        target = tokens[first:equals]
+        array = next(
+            (t.text for t in target if t.text in self.pointers and self.pointers[t.text].is_array), None
+        )
         if array is not None and spell(target).count("[") == 1:
             self._derive(array, value)
             self.pointers[array] = replace(self.pointers[array], is_array=True)
         elif tokens[equals].text != "=":
             if name in self.pointers and equals == first + 1 and self._lanes(value):
-                self.pointers[name] = replace(self.pointers[name], moved=self.pointers[name].moved + spell(value))
+                self.pointers[name] = replace(
+                    self.pointers[name], moved=self.pointers[name].moved + spell(value)
+                )
         elif tokens[equals - 1].kind == "word":
             kinds = {token.text for token in target}
             if ("threadgroup" in kinds and "*" in kinds) or "auto" in kinds or equals == first + 1:
@@ -486,7 +500,9 @@ class _Walk:
             return
         texts = [token.text for token in value]
         unique = any(
-            text in self.unique and not _MANY_TO_ONE & set(texts[k + 1 : k + 2]) and texts[k + 1 : k + 2] != ["["]
+            text in self.unique
+            and not _MANY_TO_ONE & set(texts[k + 1 : k + 2])
+            and texts[k + 1 : k + 2] != ["["]
             for k, text in enumerate(texts)
         )
         (self.unique if unique else self.partial).add(name)

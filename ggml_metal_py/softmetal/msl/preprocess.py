@@ -1,7 +1,7 @@
 """The C preprocessor's run over MSL source.
 
-The standard headers are empty in this run: what they declare comes in when the translated source is compiled,
-so the translator sees the user's code only. A header that we do not have is an error here.
+The standard headers are empty in this run: what they declare comes in when the translated source is
+compiled, so the translator sees the user's code only. A header that we do not have is an error here.
 """
 
 import re
@@ -16,10 +16,13 @@ from .errors import MslError
 # Macros that Metal's own compiler defines, for Metal 3.2 on macOS 14.
 PREDEFINED = {"__METAL__": "1", "__METAL_VERSION__": "320", "__METAL_MACOS__": "1", "__HAVE_BFLOAT__": "1"}
 
+# fmt: off
 STANDARD_HEADERS = (
-    "metal_stdlib metal_types metal_math metal_common metal_integer metal_relational metal_geometric metal_matrix "
-    "metal_atomic metal_compute metal_simdgroup metal_simdgroup_matrix metal_limits simd/simd.h"
-).split()
+    "metal_stdlib", "metal_types", "metal_math", "metal_common", "metal_integer", "metal_relational",
+    "metal_geometric", "metal_matrix", "metal_atomic", "metal_compute", "metal_simdgroup",
+    "metal_simdgroup_matrix", "metal_limits", "simd/simd.h",
+)
+# fmt: on
 
 _DIRECTIVE = re.compile(r"^#(?:define|undef) (\w+)(.*)", re.MULTILINE)
 
@@ -35,7 +38,17 @@ def preprocess(source: str, name: str, macros: Mapping[str, str], folder: Path, 
             stub = Path(stubs) / header
             stub.parent.mkdir(exist_ok=True)
             stub.touch()
-        command = [*toolchain.cxx, "-E", "-dD", "-x", "c++", "-std=c++17", "-undef", "-nostdinc", "-nostdinc++"]
+        command = [
+            *toolchain.cxx,
+            "-E",
+            "-dD",
+            "-x",
+            "c++",
+            "-std=c++17",
+            "-undef",
+            "-nostdinc",
+            "-nostdinc++",
+        ]
         command += ["-iquote", str(folder), "-isystem", stubs]
         command += [f"-D{macro}={value}" for macro, value in {**PREDEFINED, **macros}.items()]
         done = subprocess.run(
@@ -52,7 +65,7 @@ def preprocess(source: str, name: str, macros: Mapping[str, str], folder: Path, 
 
 
 def _drop_macros(text: str) -> str:
-    """Without the #define lines that -dD leaves in, but for macros that pragmas use: clang expands those late."""
+    """Drop the #define lines that -dD leaves in, but for macros in pragmas: clang expands those late."""
     bodies: dict[str, set[str]] = {}
     for match in _DIRECTIVE.finditer(text):
         bodies.setdefault(match[1], set()).update(re.findall(r"\w+", match[2]))

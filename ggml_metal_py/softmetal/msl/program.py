@@ -9,11 +9,14 @@ from dataclasses import dataclass, field
 from .errors import MslError
 from .tokens import Token, closing, closing_angle, spell, split_commas
 
-POSITIONS = frozenset(
-    "thread_position_in_threadgroup threadgroup_position_in_grid threads_per_threadgroup threadgroups_per_grid "
-    "thread_position_in_grid threads_per_grid thread_index_in_threadgroup thread_index_in_simdgroup "
-    "simdgroup_index_in_threadgroup simdgroups_per_threadgroup threads_per_simdgroup".split()
-)
+# fmt: off
+POSITIONS = frozenset((
+    "thread_position_in_threadgroup", "threadgroup_position_in_grid", "threads_per_threadgroup",
+    "threadgroups_per_grid", "thread_position_in_grid", "threads_per_grid", "thread_index_in_threadgroup",
+    "thread_index_in_simdgroup", "simdgroup_index_in_threadgroup", "simdgroups_per_threadgroup",
+    "threads_per_simdgroup",
+))
+# fmt: on
 # Other names of the same, older or for kernels dispatched with dispatchThreads.
 SYNONYMS = {
     "dispatch_threads_per_threadgroup": "threads_per_threadgroup",
@@ -90,7 +93,7 @@ class Program:
 
 
 _SYNC = re.compile(
-    r"threadgroup_barrier|simd_\w+|simdgroup_(?:barrier|load|store|multiply\w*)|make_filled_simdgroup_matrix|simdgroup_matrix"
+    r"threadgroup_barrier|simd_\w+|simdgroup_(?:barrier|load|store|matrix|multiply\w*)|make_filled_simdgroup_matrix"
 )
 
 
@@ -118,11 +121,10 @@ def parse(tokens: list[Token]) -> Program:
 def location(tokens: Sequence[Token], index: int) -> str:
     """`NAME:LINE` of a token, from the line markers before it."""
     text = "".join(str(token) for token in tokens[:index]) + tokens[index].before
-    marker = None
-    for marker in re.finditer(r'^# (\d+) "([^"]*)".*\n', text, re.MULTILINE):
-        pass
-    if marker is None:
+    markers = list(re.finditer(r'^# (\d+) "([^"]*)".*\n', text, re.MULTILINE))
+    if not markers:
         return f"line {text.count(chr(10)) + 1}"
+    marker = markers[-1]
     return f"{marker[2]}:{int(marker[1]) + text.count(chr(10), marker.end())}"
 
 
@@ -179,7 +181,9 @@ def _function(tokens: Sequence[Token], first: int, body: tuple[int, int]) -> Fun
             i = closing(tokens, i + 1)
         elif text == "kernel":
             is_kernel = True
-        elif text in ("vertex", "fragment", "mesh", "object", "intersection") and tokens[i + 1].kind == "word":
+        elif (
+            text in ("vertex", "fragment", "mesh", "object", "intersection") and tokens[i + 1].kind == "word"
+        ):
             raise _fail(tokens, i, f"softmetal runs compute kernels only, not {text} functions")
         elif text == "(":
             break
@@ -219,8 +223,12 @@ def _derived_constant(program: Program, first: int, last: int) -> None:
         return
     equals = next((i for i in range(first, last) if tokens[i].text == "="), None)
     if equals is None or tokens[equals - 1].kind != "word":
-        raise _fail(tokens, first, "a constant computed from function constants must be `constant T name = value;`")
-    program.derived[tokens[equals - 1].text] = f"({tokens[equals - 2].text}) ({spell(tokens[equals + 1 : last])})"
+        raise _fail(
+            tokens, first, "a constant computed from function constants must be `constant T name = value;`"
+        )
+    program.derived[tokens[equals - 1].text] = (
+        f"({tokens[equals - 2].text}) ({spell(tokens[equals + 1 : last])})"
+    )
     program.blank.append((first, last))
 
 
@@ -282,13 +290,15 @@ def find_kernels(program: Program) -> None:
         program.blank.append((first, last))
         host_name = _attributes(tokens[first:last]).get("host_name")
         if host_name is None:
-            raise _fail(tokens, first, 'a kernel template needs [[host_name("...")]] where it is instantiated')
+            raise _fail(
+                tokens, first, 'a kernel template needs [[host_name("...")]] where it is instantiated'
+            )
         add(host_name.strip('"'), _instantiated(tokens, first, last), first)
     program.kernels = [found[name] for name in sorted(found, key=str.encode)]
 
 
 def _instantiated(tokens: Sequence[Token], first: int, last: int) -> str:
-    """`f<float>` of `template [[host_name("x")]] kernel type f<float>;` or `... kernel void f<float>(...);`"""
+    """`f<float>` of `template [[host_name("x")]] kernel type f<float>;` or of `... void f<float>(...);`"""
     i = first
     while tokens[i].text != "kernel":
         i += 1
@@ -323,7 +333,9 @@ def _parameters(tokens: Sequence[Token], function: Function) -> tuple[Parameter,
             elif key in ("buffer", "threadgroup"):
                 binding, index = key, int(argument)
             elif key != "function_constant":
-                raise _fail(tokens, function.first, f"kernel {function.name}: softmetal has no [[{key}]] parameters")
+                raise _fail(
+                    tokens, function.first, f"kernel {function.name}: softmetal has no [[{key}]] parameters"
+                )
         if binding == "buffer" and index < 0:
             index = next(free)
         parameters.append(Parameter(name, binding, index, writable))
@@ -331,7 +343,7 @@ def _parameters(tokens: Sequence[Token], function: Function) -> tuple[Parameter,
 
 
 def _names_with_sync(program: Program) -> set[str]:
-    """Functions whose lanes wait for each other, themselves or in what they call, by the names in their bodies."""
+    """Functions whose lanes wait for each other, in themselves or in what they name."""
     words: dict[str, set[str]] = {}
     for function in program.functions:
         body = program.tokens[function.body[0] : function.body[1]]

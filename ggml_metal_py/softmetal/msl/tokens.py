@@ -1,7 +1,8 @@
 """Tokens of preprocessed MSL.
 
-Each token carries the white space before it, so joining tokens gives back the text, and replacing some leaves
-all others on their lines. `# LINE "NAME"` markers and pragmas count as white space: nothing looks at them.
+Each token carries the white space before it, so joining tokens gives back the text, and replacing some
+leaves all others on their lines. `# LINE "NAME"` markers and pragmas count as white space: nothing
+looks at them.
 """
 
 import re

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from . import lockstep
-from .program import DATA_TYPES, Function, Kernel, Parameter, Program, find_kernels, parse, threadgroup_variable
+from .program import (
+    DATA_TYPES,
+    Function,
+    Kernel,
+    Parameter,
+    Program,
+    find_kernels,
+    parse,
+    threadgroup_variable,
+)
 from .tokens import Token, closing, join, spell, split_commas, tokenize
 
 _ADDRESS_SPACES = {"device": "", "thread": "", "threadgroup": "", "constant": "const", "kernel": "static"}
@@ -63,7 +72,9 @@ class Translation:
             static = "STATIC_THREADGROUP_BYTES" if kernel.has_threadgroup_variables else "0"
             count = f"sizeof(args_{i}) / sizeof(sm_arg) - 1"
             entry = f"(const sm_entry *) &{self.symbol(kernel)}"
-            lines.append(f"    {{ {_quote(kernel.host_name)}, {flags}, {static}, {count}, args_{i}, {entry} }},")
+            lines.append(
+                f"    {{ {_quote(kernel.host_name)}, {flags}, {static}, {count}, args_{i}, {entry} }},"
+            )
         lines += ["};", "} // namespace softmetal"]
         lines.append(f"SM_TABLE({_quote(source_hash)}, {_quote(cpu)}, {len(kernels)}, {len(constants)})")
         return "\n".join(lines) + "\n"
@@ -198,11 +209,12 @@ def _place_threadgroup_variables(tokens: Sequence[Token], function: Function) ->
             type_name = f"softmetal::identity<{element}{spell(part[1:])}>::type"
             start = f"({visible[-1][1]} + 15) / 16 * 16" if visible else "0"
             offset, behind = f"sm_offset_{number}", f"sm_end_{number}"
-            code.append(
-                f"constexpr uint32_t {offset} = {start}, {behind} = {offset} + sizeof(typename {type_name}); "
-                f'static_assert({behind} <= softmetal::STATIC_THREADGROUP_BYTES, "too much threadgroup memory"); '
-                f"auto & {part[0].text} = softmetal::threadgroup_variable<typename {type_name}, {offset}>();"
-            )
+            code += [
+                f"constexpr uint32_t {offset} = {start}, {behind} = {offset} + sizeof(typename {type_name});",
+                f"static_assert({behind} <= softmetal::STATIC_THREADGROUP_BYTES, "
+                '"too much threadgroup memory");',
+                f"auto & {part[0].text} = softmetal::threadgroup_variable<typename {type_name}, {offset}>();",
+            ]
             visible.append((depth, behind))
             number += 1
         _erase(tokens, i, end)
