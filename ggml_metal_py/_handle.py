@@ -81,6 +81,14 @@ class Handle:
         self._native.refuse_after_fork()
         return pointer
 
+    def _check_upstream(self, other: "Handle") -> None:
+        """Raises ValueError when the other belongs to another library, whose structs may differ."""
+        if other._pointer is not None and other._native is not self._native:
+            raise ValueError(
+                f"{self._name()} belongs to upstream {self._native.row} in {self._native.folder}, "
+                f"{other._name()} to {other._native.row} in {other._native.folder}"
+            )
+
     def _name(self) -> str:
         return f"this {type(self).__name__}"
 

@@ -6,7 +6,6 @@ What cannot run is refused before it runs: a tensor without memory, or an op tha
 import mmap
 import threading
 import weakref
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ._handle import Handle, pinned
@@ -64,8 +63,8 @@ class Graph(Handle):
         if not outputs:
             raise ValueError("a graph computes at least one tensor")
         native = outputs[0]._native
-        if any(tensor._native is not native for tensor in outputs):
-            raise ValueError("the tensors of a graph are all of one upstream")
+        for tensor in outputs:
+            outputs[0].context._check_upstream(tensor.context)
         self.outputs = outputs
         self._contexts = set().union(*(tensor.context._reachable() for tensor in outputs))
         size = max(16, sum(context._count for context in self._contexts))
@@ -159,6 +158,7 @@ class Backend(Handle):
         when nothing needs memory, MemoryError.
         """
         native = self._native
+        self._check_upstream(context)
         with context._building, pinned([self, *context._reachable_handles()]):
             without = [tensor for tensor in context._tensors() if not native.gmpy_has_memory(tensor)]
             views = [tensor for tensor in without if tensor.view_src]
@@ -227,6 +227,7 @@ class Backend(Handle):
     def supports_op(self, tensor: Tensor) -> bool:
         """Whether the backend can compute this op result with its types and shapes."""
         self._use()
+        self._check_upstream(tensor.context)
         return bool(self._native.ggml_backend_dev_supports_op(self._device, tensor._use()))
 
     def compute(self, *what: "Graph | Tensor") -> None:
@@ -246,6 +247,7 @@ class Backend(Handle):
             self._run(graph)
 
     def _run(self, graph: Graph) -> None:
+        self._check_upstream(graph)
         with self._running, pinned([self, *graph._needed()]):
             self._refuse_poisoned()
             self._check(graph)
@@ -278,9 +280,14 @@ class Backend(Handle):
     def _compute_unchecked(self, graph: Graph) -> None:
         native = self._native
         native.gmpy_collect_errors()
-        status = self._start(graph)
-        native.ggml_backend_synchronize(self._use())
-        errors = native.take_errors()
+        try:
+            status = self._start(graph)
+            native.ggml_backend_synchronize(self._use())
+        except GgmlAbort as error:
+            self._poison = str(error)
+            raise
+        finally:
+            errors = native.take_errors()
         # Upstream notices a failed command buffer only after it has answered SUCCESS: it logs an error.
         if status != native.GGML_STATUS_SUCCESS or errors:
             reason = errors or native.text(native.ggml_status_to_string(status))
@@ -288,16 +295,15 @@ class Backend(Handle):
             raise ComputeError(self._poison)
 
     def _start(self, graph: Graph) -> Any:
-        """Encode the graph, and clean up when upstream aborts half-way."""
-        native = self._native
-        with native.encoding if self._is_metal else nullcontext():
+        """Give the graph to the device; clean up when upstream aborts half-way."""
+        start = self._native.ggml_backend_graph_compute_async
+        if not self._is_metal:
+            return start(self._use(), graph._graph)
+        with self._native.encoding:
             try:
-                return native.ggml_backend_graph_compute_async(self._use(), graph._graph)
-            except GgmlAbort as error:
-                self._poison = str(error)
-                native.take_errors()
-                if self._is_metal:
-                    self._clear_queue()
+                return start(self._use(), graph._graph)
+            except GgmlAbort:
+                self._clear_queue()
                 raise
 
     def _clear_queue(self) -> None:

@@ -173,6 +173,7 @@ class Device(Handle):
 
     def supports_op(self, tensor: "Tensor") -> bool:
         """Whether the device can compute this op result with its types and shapes."""
+        self._check_upstream(tensor.context)
         return bool(self._native.ggml_backend_dev_supports_op(self._use(), tensor._use()))
 
     @property

@@ -24,8 +24,8 @@ def apply(name: str, *arguments: Any, context: Context | None = None, ndim: int 
             raise ValueError(f"{name} has no tensor among its arguments: say which context")
         context = max((source.context for source in sources), key=lambda made: made._made)
     native = context._native
-    if any(source._native is not native for source in sources):
-        raise ValueError(f"{name}: its tensors are of different upstreams")
+    for source in sources:
+        context._check_upstream(source.context)
     function = getattr(native, f"ggml_{name}")
     plain = [native.ffi.NULL if a is None else a._use() if isinstance(a, Tensor) else a for a in arguments]
     target = context

@@ -3,8 +3,10 @@
 import os
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from fresh_python import run_python
 
@@ -201,5 +203,36 @@ def test_the_library_shows_no_symbol_of_ggml_to_the_process() -> None:
     assert done.stdout == "False False\n", done.stderr
 
 
-def test_environment_is_not_needed_to_open_twice() -> None:
+def test_a_row_is_opened_once_per_process() -> None:
     assert _native.open_native() is _native.open_native(os.environ.get("GGML_METAL_PY_UPSTREAM"))
+
+
+def test_two_libraries_in_one_process_work_and_do_not_mix(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(built, tmp_path / built.name)
+    a = np.random.default_rng(0).standard_normal((4, 32), np.float32)
+    with gm.open() as first:
+        monkeypatch.setenv("GGML_METAL_PY_LIB", str(tmp_path))
+        with gm.open() as second:
+            assert first._native is not second._native
+            tensors = []
+            for device in (first, second):
+                context, backend = device.context(), device.backend()
+                x = context.from_numpy(a)
+                result = gm.ops.mul_mat(x, x)
+                backend.alloc(context)
+                backend.compute(result)
+                np.testing.assert_allclose(result.numpy(), a @ a.T, atol=0.05)
+                tensors.append(result)
+            mixtures: list[Callable[[], object]] = [
+                lambda: gm.ops.add(*tensors),
+                lambda: gm.Graph(*tensors),
+                lambda: backend.compute(tensors[0]),
+                lambda: backend.alloc(tensors[0].context),
+                lambda: backend.supports_op(tensors[0]),
+                lambda: second.supports_op(tensors[0]),
+            ]
+            for mix in mixtures:
+                with pytest.raises(ValueError, match="belongs to upstream"):
+                    mix()
