@@ -203,6 +203,31 @@ def test_the_library_shows_no_symbol_of_ggml_to_the_process() -> None:
     assert done.stdout == "False False\n", done.stderr
 
 
+def test_another_ggml_in_the_processs_global_scope_is_left_alone() -> None:
+    done = run_python(
+        """
+        import ctypes, os, sysconfig
+        from pathlib import Path
+        folder = Path(sysconfig.get_path("platlib"), "pywhispercpp.libs")
+        base = next(folder.glob("libggml-base-*"))
+        other = ctypes.CDLL(str(base), ctypes.RTLD_GLOBAL)
+        other.ggml_version.restype = other.ggml_type_name.restype = ctypes.c_char_p
+        import numpy as np, ggml_metal_py as gm
+        a = np.arange(64, dtype=np.float32).reshape(2, 32)
+        assert np.allclose(gm.mul_mat(a, a), a @ a.T)
+        try:
+            gm.ops.apply("concat", *[gm.open().context().new_tensor("f32", (2, 2))] * 2, 9)
+        except gm.GgmlAbort:
+            print("ours aborted, and lives")
+        # ours has set callbacks: the other's must be untouched
+        previous = other.ggml_set_abort_callback
+        previous.restype = ctypes.c_void_p
+        print(previous(None), other.ggml_version().decode(), other.ggml_type_name(2).decode())
+        """
+    )
+    assert done.stdout == "ours aborted, and lives\nNone 0.13.1 q4_0\n", done.stderr
+
+
 def test_a_row_is_opened_once_per_process() -> None:
     assert _native.open_native() is _native.open_native(os.environ.get("GGML_METAL_PY_UPSTREAM"))
 
