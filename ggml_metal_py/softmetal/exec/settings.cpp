@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <mutex>
 #include <optional>
+#include <pwd.h>
 #include <softmetal.h>
+#include <unistd.h>
 
 namespace softmetal {
 
@@ -29,11 +31,19 @@ std::string environment(const char * name) {
     return value ? value : "";
 }
 
+std::string home_folder() {
+    const std::string home = environment("HOME");
+    if (!home.empty()) {
+        return home;
+    }
+    const passwd * user = getpwuid(getuid()); // only under the settings' mutex
+    return user ? user->pw_dir : ".";
+}
+
 std::string default_cache_folder() {
     std::string root = environment("XDG_CACHE_HOME");
     if (root.empty()) {
-        const std::string home = environment("HOME");
-        root = home.empty() ? "/tmp" : home + "/.cache";
+        root = home_folder() + "/.cache";
     }
     return root + "/softmetal";
 }
