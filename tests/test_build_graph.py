@@ -95,9 +95,11 @@ def test_every_object_has_a_path_of_its_own(graph):
     assert len(outputs) == len(set(outputs))
 
 
-def test_upstream_and_binding_know_their_version_and_place(graph):
+def test_upstream_knows_its_version_and_place(graph, tmp_path):
     command = command_of(graph(), "src-ggml.c.o")
-    assert '-DGGML_VERSION="0.13.1"' in command
+    header = "build/pywhispercpp-1.5.1/generated/ggml-version.h"
+    assert f"-include {header}" in command
+    assert '#define GGML_VERSION "0.13.1"' in (tmp_path / header).read_text()
     assert f"-fmacro-prefix-map={ROW}/=" in command
 
 

@@ -34,11 +34,12 @@ KERNEL_MACROS = ("GGML_METAL_EMBED_LIBRARY=1", "GGML_METAL_HAS_BF16=1")
 
 
 def write_graph(layout: Layout, toolchain: Toolchain, *, kernels: bool, jobs: int) -> Path:
-    """Write the row's build.ninja, and the Metal sources that it embeds.
+    """Write the row's build.ninja, the version header and the Metal sources that are embedded.
 
     `kernels` adds the prebuild of all kernels, with `jobs` compilers at once. Returns the path relative to
     `layout.root`.
     """
+    write_if_changed(layout.root / layout.version_header, _version_header(layout))
     graph = _Graph(layout, toolchain)
     graph.rules()
     library = graph.library()
@@ -237,6 +238,17 @@ class _Graph:
             order_only=[str(path) for path in order_only],
             variables=variables,
         )
+
+
+def _version_header(layout: Layout) -> str:
+    """What upstream's CMake defines on the command line, since ggml 0.25 in a header of this name.
+
+    A row that does not state its version leaves it to ggml.c, which says "unknown".
+    """
+    lines = ["#pragma once"]
+    if layout.row.ggml_version is not None:
+        lines += [f'#define GGML_VERSION "{layout.row.ggml_version}"', '#define GGML_COMMIT "unknown"']
+    return "\n".join(lines) + "\n"
 
 
 def _join(words: Iterable[str]) -> str:

@@ -60,10 +60,14 @@ def is_executor(path: Path) -> bool:
 
 
 def _ggml_base(layout: Layout) -> Group:
-    flags = [*_upstream_flags(layout), "-DGGML_USE_CPU", "-DGGML_USE_METAL", "-DGGML_SCHED_MAX_COPIES=4"]
-    if layout.row.ggml_version is not None:
-        flags += [f'-DGGML_VERSION="{layout.row.ggml_version}"', '-DGGML_COMMIT="unknown"']
-    return Group("ggml-base", _sources(layout, layout.upstream / "src"), tuple(flags))
+    flags = (
+        *_upstream_flags(layout),
+        "-DGGML_USE_CPU",
+        "-DGGML_USE_METAL",
+        "-DGGML_SCHED_MAX_COPIES=4",
+        *("-include", str(layout.version_header)),
+    )
+    return Group("ggml-base", _sources(layout, layout.upstream / "src"), flags)
 
 
 def _ggml_cpu(layout: Layout, toolchain: Toolchain) -> Group:
@@ -75,7 +79,7 @@ def _ggml_cpu(layout: Layout, toolchain: Toolchain) -> Group:
         if path.name != "cpu-feats.cpp"
     ]
     sources = (*_sources(layout, cpu), *_sources(layout, cpu / "amx"), *arch)
-    return Group("ggml-cpu", sources, (*_upstream_flags(layout), f"-I{cpu}", "-DGGML_USE_CPU_REPACK"))
+    return Group("ggml-cpu", sources, (*_upstream_flags(layout), "-DGGML_USE_CPU_REPACK"))
 
 
 def _ggml_metal(layout: Layout, toolchain: Toolchain) -> Group:
@@ -121,6 +125,8 @@ def _upstream_flags(layout: Layout) -> tuple[str, ...]:
         "-D_DARWIN_C_SOURCE",
         f"-I{layout.upstream}/include",
         f"-I{src}",
+        f"-I{src}/ggml-cpu",
+        f"-I{layout.generated}",
         # What ggml's assertions print as the place: the path inside ggml.
         f"-fmacro-prefix-map={src}/=",
     )

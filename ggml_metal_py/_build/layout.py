@@ -35,6 +35,11 @@ class Layout:
         return self.objects / "generated"
 
     @property
+    def version_header(self) -> Path:
+        """Defines GGML_VERSION and GGML_COMMIT."""
+        return self.generated / "ggml-version.h"
+
+    @property
     def artifacts(self) -> Path:
         """`ggml_metal_py/lib/ROW`; `GGML_METAL_PY_LIB` overrides the folder before ROW."""
         lib = os.environ.get("GGML_METAL_PY_LIB")
