@@ -1,7 +1,7 @@
 // The only architecture-specific code of the executor: which stack are we on, and change to another one.
 //
 // A suspended stack is known by its stack pointer alone. On top of it lie the address to continue at and the
-// registers that a compiler may keep to itself (the frame pointer); every other register is declared as clobbered, so the compiler saves what it needs and nothing more. Code that switches is compiled
+// registers that a compiler may keep to itself (the frame pointer); every other one is declared as clobbered, so the compiler saves what it needs and nothing more. Code that switches is compiled
 // with -mno-red-zone on x86-64: the push below must not hit live data.
 #pragma once
 
@@ -109,9 +109,9 @@ SM_INLINE void switch_stack(void ** save, void * to) {
         : "+r"(save_register), "+r"(to_register)
         :
         : "memory", "cc", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16",
-          "x17", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30", "v0", "v1", "v2", "v3", "v4", "v5",
-          "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22",
-          "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
+          "x17", "x18", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30", "v0", "v1", "v2", "v3", "v4",
+          "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21",
+          "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
 }
 
 template<intptr_t DISTANCE> SM_INLINE void switch_to_neighbour(void ** save) { switch_stack(save, save[1]); }
