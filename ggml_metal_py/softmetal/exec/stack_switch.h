@@ -1,8 +1,9 @@
 // The only architecture-specific code of the executor: which stack are we on, and change to another one.
 //
 // A suspended stack is known by its stack pointer alone. On top of it lie the address to continue at and the
-// registers that a compiler may keep to itself (the frame pointer); every other one is declared as clobbered, so the compiler saves what it needs and nothing more. Code that switches is compiled
-// with -mno-red-zone on x86-64: the push below must not hit live data.
+// registers that a compiler may keep to itself (the frame pointer); every other one is declared as clobbered, so
+// the compiler saves what it needs and nothing more. Code that switches is compiled with -mno-red-zone on x86-64:
+// the push below must not hit live data.
 #pragma once
 
 #include <stdint.h>
