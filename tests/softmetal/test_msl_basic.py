@@ -33,15 +33,21 @@ def test_kernel_reads_its_arguments_and_stays_inside(basic: KernelLibrary):
     np.testing.assert_array_equal(dst[100:], -1)
 
 
-def test_part_of_a_grid_can_be_run(basic: KernelLibrary):
-    src, dst = np.ones(256, np.float32), np.zeros(256, np.float32)
-    dispatch = basic.prepare("scale", [struct.pack("if", 256, 1.0), src, dst], grid=8)
-    basic.run(dispatch, first=2, count=3)
-    np.testing.assert_array_equal(np.flatnonzero(dst), np.arange(64, 160))
+@pytest.mark.parametrize("grid", [(8, 1, 1), (9, 3, 2), (3, 5, 1)])
+def test_parts_of_a_grid_together_are_the_grid(basic: KernelLibrary, grid):
+    groups = int(np.prod(grid))
+    whole, parts = np.zeros((2, groups, 32, 8), np.uint32)
+    basic("positions", [whole], grid=grid)
+    dispatch = basic.prepare("positions", [parts], grid=grid)
+    for first in range(0, groups, 5):
+        assert np.count_nonzero(parts[:, 0, 7]) == first
+        basic.run(dispatch, first, min(5, groups - first))
+    np.testing.assert_array_equal(parts, whole)
 
 
 @pytest.mark.parametrize(
-    ("grid", "threads"), [((1, 1, 1), (1, 1, 1)), ((3, 2, 2), (5, 3, 2)), ((2, 1, 3), (32, 2, 1))]
+    ("grid", "threads"),
+    [((1, 1, 1), (1, 1, 1)), ((3, 2, 2), (5, 3, 2)), ((2, 1, 3), (32, 2, 1)), ((9, 3, 2), (2, 1, 1))],
 )
 def test_positions(basic: KernelLibrary, grid, threads):
     groups, lanes = np.prod(grid), np.prod(threads)
