@@ -50,7 +50,8 @@ def library_groups(layout: Layout, toolchain: Toolchain) -> list[Group]:
 def header_folders(layout: Layout) -> tuple[Path, ...]:
     """The folders of the row's headers that the binding reads."""
     src = layout.upstream / "src"
-    return (layout.upstream / "include", src, src / "ggml-metal")
+    include = (layout.upstream / "include",) if layout.row.include else ()
+    return (*include, src, src / "ggml-metal")
 
 
 def is_executor(path: Path) -> bool:
@@ -118,15 +119,13 @@ def _softmetal(layout: Layout) -> Group:
 
 def _upstream_flags(layout: Layout) -> tuple[str, ...]:
     src = layout.upstream / "src"
+    folders = (*header_folders(layout), src / "ggml-cpu", layout.generated)
     return (
         "-w",  # warnings in upstream's text are upstream's to judge
         "-D_XOPEN_SOURCE=600",
         "-D_GNU_SOURCE",
         "-D_DARWIN_C_SOURCE",
-        f"-I{layout.upstream}/include",
-        f"-I{src}",
-        f"-I{src}/ggml-cpu",
-        f"-I{layout.generated}",
+        *(f"-I{folder}" for folder in folders),
         # What ggml's assertions print as the place: the path inside ggml.
         f"-fmacro-prefix-map={src}/=",
     )

@@ -35,10 +35,10 @@ class Row:
 
     name: str
     artifact: Artifact
-    include: str
-    """Folder of ggml's public headers."""
     src: str
-    """Folder of ggml's sources, with ggml-cpu and ggml-metal inside; may be the same folder."""
+    """Folder of ggml's sources, with ggml-cpu and ggml-metal inside."""
+    include: str | None = None
+    """Folder of ggml's public headers; None when they lie with the sources."""
     ggml_version: str | None = None
     """What ggml_version() answers; None when the package does not state it."""
     samples: str | None = None
@@ -88,8 +88,8 @@ def read_manifest(path: Path = MANIFEST) -> Manifest:
 def _row(name: str, table: Mapping[str, Any]) -> Row:
     if unknown := table.keys() - _ARTIFACT_KEYS - _ROW_KEYS:
         raise ManifestError(f"row {name}: unknown keys {', '.join(sorted(unknown))}")
-    if missing := {"include", "src"} - table.keys():
-        raise ManifestError(f"row {name}: keys {', '.join(sorted(missing))} are missing")
+    if "src" not in table:
+        raise ManifestError(f"row {name}: the key src is missing")
     own = {key: value for key, value in table.items() if key in _ROW_KEYS}
     artifact = _artifact(name, {key: value for key, value in table.items() if key in _ARTIFACT_KEYS})
     return Row(name=name, artifact=artifact, **own)

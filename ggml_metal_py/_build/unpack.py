@@ -1,6 +1,6 @@
 """From a fetched archive to the sources that are compiled, in one shape for every row.
 
-    <build>/upstream/ROW/include/*.h       ggml's public headers
+    <build>/upstream/ROW/include/*.h       ggml's public headers, unless they lie with the sources
     <build>/upstream/ROW/src/              ggml, with ggml-cpu/ and ggml-metal/; no other backend
     <build>/upstream/ROW/{samples,tests}/  where the row has them
 
