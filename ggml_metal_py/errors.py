@@ -1,7 +1,5 @@
 """Every exception that this package raises on purpose. Wrong arguments raise ValueError or TypeError."""
 
-# ruff: noqa: N818 - they are named after what happened
-
 import re
 from collections.abc import Sequence
 

@@ -118,6 +118,7 @@ class _Graph:
                 # dlclose followed by exit crashed: threads and thread-local destructors outlive the handle.
                 "-Wl,-z,nodelete",
                 "-Wl,-z,defs",
+                "-Wl,--no-gc-sections",  # Objective-C's class tables are only reached by section
                 "-Wl,--strip-debug",  # zig's own C++ library has debug information
                 "-pthread",
                 "-ldl",
