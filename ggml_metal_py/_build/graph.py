@@ -29,6 +29,8 @@ C_FLAGS = ("-std=gnu11",)
 # of upstream's globals would run under them (the device list asserts that no buffer is left).
 CXX_FLAGS = ("-std=gnu++17", "-fvisibility-inlines-hidden", "-fno-c++-static-destructors")
 MACOS_FRAMEWORKS = ("-framework", "Foundation", "-framework", "Metal", "-framework", "MetalKit")
+# zig's own runtime libraries have debug information; it compiles them once more for a link that keeps it.
+STRIP = "-Wl,--strip-debug"
 KERNEL_MACROS = ("GGML_METAL_EMBED_LIBRARY=1", "GGML_METAL_HAS_BF16=1")
 """As upstream passes them when it compiles the embedded source on softmetal's device."""
 
@@ -119,7 +121,7 @@ class _Graph:
                 "-Wl,-z,nodelete",
                 "-Wl,-z,defs",
                 "-Wl,--no-gc-sections",  # Objective-C's class tables are only reached by section
-                "-Wl,--strip-debug",  # zig's own C++ library has debug information
+                STRIP,
                 "-pthread",
                 "-ldl",
                 "-lm",
@@ -143,7 +145,7 @@ class _Graph:
         source = self._layout.generated / "ext.c"
         compiled = self._compile(source, group, [self._layout.generated / "table.h"])
         out = self._layout.artifacts / self._layout.extension_name
-        flags = ["-bundle", "-undefined", "dynamic_lookup"] if self._apple else ["-shared", "-ldl"]
+        flags = ["-bundle", "-undefined", "dynamic_lookup"] if self._apple else ["-shared", STRIP, "-ldl"]
         self._build(out, "link_c", [compiled], order_only=[library], flags=_join(flags))
 
     def kernels(self, library: Path, jobs: int) -> None:
