@@ -109,7 +109,7 @@ install_package() {
         return
     fi
     say "installing ggml_metal_py[$extras] into $VENV"
-    "$VENV_PYTHON" -m pip install --quiet --disable-pip-version-check --editable ".[$extras]"
+    "$VENV_PYTHON" -m pip install -qq --disable-pip-version-check --editable ".[$extras]"
     cp pyproject.toml "$stamp"
 }
 
