@@ -279,3 +279,18 @@ def test_exit_with_an_open_model_is_silent_and_good(
     done = launch(script, models.find("tiny.en"))
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""
+
+
+def test_an_untouched_host_shows_why_the_device_failed(launch: Launch, write_script: WriteScript) -> None:
+    script = write_script("""
+        import os, sys
+        import numpy
+        from pywhispercpp.model import Model
+        model = Model(sys.argv[1], redirect_whispercpp_logs_to=None, print_progress=False)
+        if child := os.fork():
+            os.waitpid(child, 0)
+        else:
+            model.transcribe(numpy.zeros(16000, numpy.float32))
+    """)
+    done = launch(script, models.find("tiny.en"))
+    assert "the device was opened before this process was forked" in done.stderr

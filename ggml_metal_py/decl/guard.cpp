@@ -81,9 +81,14 @@ void on_abort(const char * message) {
 }
 
 void on_log(ggml_log_level level, const char * text, void *) {
-    if (collecting_errors && level == GGML_LOG_LEVEL_ERROR) {
-        const size_t used = std::strlen(error_text);
-        copy_text(error_text + used, sizeof(error_text) - used, text);
+    if (level == GGML_LOG_LEVEL_ERROR) {
+        if (collecting_errors) {
+            const size_t used = std::strlen(error_text);
+            copy_text(error_text + used, sizeof(error_text) - used, text);
+        } else if (get_task_context() == nullptr) {
+            // No call of ours waits on this thread: another host is computing, and its user must see this now.
+            std::fputs(text, stderr);
+        }
     }
     log_buffer & buffer = logs();
     const std::lock_guard<std::mutex> lock(buffer.mutex);
