@@ -113,7 +113,7 @@ def _softmetal(layout: Layout) -> Group:
     sources += [path for path in _sources(layout, softmetal / "exec") if not is_executor(path)]
     # Quoted, so that a header of ours never stands for a system header of the same name.
     own = [word for room in (softmetal, *rooms, softmetal / "exec") for word in ("-iquote", str(room))]
-    flags = (*OWN_WARNINGS, BLOCKS, f"-I{softmetal}/include", *own)
+    flags = (*OWN_WARNINGS, BLOCKS, "-D_GNU_SOURCE", f"-I{softmetal}/include", *own)
     return Group("softmetal", tuple(sources), flags, objc_flags=SOFTMETAL_OBJC_FLAGS)
 
 
