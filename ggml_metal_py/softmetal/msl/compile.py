@@ -81,7 +81,9 @@ def link_kernels(
                 pool.shutdown(cancel_futures=True)
                 raise
         partial = output.with_name(f".{output.name}.{os.getpid()}")
-        link = [*toolchain.cxx, "-shared", "-nostdlib++", "-Wl,-z,defs", "-o", str(partial)]
+        # Nothing to strip; but zig compiles its own library once for each kind of link, and has this one.
+        strip = "-Wl,--strip-debug"
+        link = [*toolchain.cxx, "-shared", "-nostdlib++", "-Wl,-z,defs", strip, "-o", str(partial)]
         _run([*link, *map(str, objects + runtime), "-lm"], toolchain)
         partial.replace(output)
 

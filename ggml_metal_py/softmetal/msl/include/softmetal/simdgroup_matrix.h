@@ -60,7 +60,7 @@ template<class D> SM_OUT_OF_LINE void multiply_accumulate(Row * d, const float *
     for (int i = 0; i < 8; ++i) sum[i] = c[i];
     for (int k = 0; k < 8; ++k) {
         const Row row = right[k];
-        for (int i = 0; i < 8; ++i) sum[i] = __builtin_elementwise_fma((Row) (left[i * 8 + k]), row, sum[i]);
+        for (int i = 0; i < 8; ++i) sum[i] += (Row) (left[i * 8 + k]) * row; // contracted to fma
     }
     for (int i = 0; i < 8; ++i) d[i] = round_row<D>(sum[i]);
 }
