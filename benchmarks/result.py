@@ -31,5 +31,6 @@ def print_table(results: Sequence[Result]) -> None:
     table = Table("what", "value", "against", "ratio")
     for result in results:
         ratio = "" if result.ratio is None else f"{result.ratio:.2f}x"
-        table.add_row(result.name, f"{result.value:.3g} {result.unit}", result.against or "", ratio)
+        value = f"{result.value:,.0f}" if result.value >= 100 else f"{result.value:.3g}"
+        table.add_row(result.name, f"{value} {result.unit}", result.against or "", ratio)
     Console().print(table)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from .. import cpus
 from ..registry import FetchError
 from ..softmetal.toolchain import ToolchainError, find_toolchain
 from .artifacts import remove_stale_kernels, write_artifact_manifest
@@ -62,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
         help="do not prebuild the kernels: each is compiled when it is first dispatched",
     )
     build.add_argument(
-        "--jobs", type=int, default=_usable_cpus(), help="compilers at once; default: all cores"
+        "--jobs", type=int, default=cpus.usable(), help="compilers at once; default: all cores"
     )
     return parser
 
@@ -85,10 +86,6 @@ def _sample(layout: Layout) -> Path:
     if layout.row.samples is None:
         raise ManifestError(f"row {layout.row.name} carries no recording; the default row does")
     return unpack(layout.row, layout.root / layout.upstream, _say) / "samples" / "jfk.wav"
-
-
-def _usable_cpus() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _say(line: str) -> None:

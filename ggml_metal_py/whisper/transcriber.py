@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
+from .. import cpus
 from ..dropin import Attachment, attach, counters
 from . import audio, models
 from .host import Host, WhisperError, import_extension
@@ -67,7 +68,7 @@ class Transcriber:
         """
         if threads is not None and threads < 1:
             raise ValueError(f"{threads} threads, expected at least 1")
-        self.threads = threads or usable_cpus()
+        self.threads = threads or cpus.usable()
         path = models.find(os.fspath(model), say)
         import_extension()
         self._attachments: list[Attachment] = []
@@ -135,8 +136,3 @@ class Transcriber:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def usable_cpus() -> int:
-    """CPUs that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

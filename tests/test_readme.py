@@ -1,0 +1,19 @@
+"""What the README shows in Python does what it says."""
+
+import re
+from pathlib import Path
+
+from fresh_python import ROOT, run_python
+
+
+def test_the_python_examples_run_as_printed(tmp_path: Path) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    by_product, by_hand, _ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    done = run_python(by_product + by_hand, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    device, product, gelu = done.stdout.splitlines()
+    assert device == "Apple M2 ggml 0.13.1"
+    shape, error = re.fullmatch(r"(\(\d+, \d+\)) (\S+)", product).groups()
+    assert shape == "(8, 64)"
+    assert 0.01 < float(error) < 0.1
+    assert gelu == "(8, 256)"
