@@ -47,7 +47,7 @@ def write_graph(layout: Layout, toolchain: Toolchain, *, kernels: bool, jobs: in
     library = graph.library()
     graph.extension(library)
     if kernels and toolchain.kind != "apple":
-        graph.kernels(library, jobs)
+        graph.kernels(jobs)
     path = layout.objects / "build.ninja"
     write_if_changed(layout.root / path, graph.text())
     return path
@@ -61,6 +61,7 @@ class _Graph:
         self._buffer = io.StringIO()
         self._ninja = Writer(cast(Any, self._buffer), width=1_000_000)  # its stub says str
         self._metal_sources = self._embedded()
+        self._library_objects: list[Path] = []
 
     def text(self) -> str:
         return self._buffer.getvalue()
@@ -100,6 +101,7 @@ class _Graph:
             for source in group.sources
         ]
         objects += [self._embed(stem, path) for stem, path in self._metal_sources.items()]
+        self._library_objects = objects
         name = self._layout.library_name(self._toolchain)
         out = self._layout.artifacts / name
         if self._apple:
@@ -148,8 +150,9 @@ class _Graph:
         flags = ["-bundle", "-undefined", "dynamic_lookup"] if self._apple else ["-shared", STRIP, "-ldl"]
         self._build(out, "link_c", [compiled], order_only=[library], flags=_join(flags))
 
-    def kernels(self, library: Path, jobs: int) -> None:
-        """Prebuild every kernel, after the library: it is the longest step and uses all cores by itself."""
+    def kernels(self, jobs: int) -> None:
+        """Prebuild every kernel: the longest step. It uses all cores by itself, so it starts when the library is
+        compiled; the library's link, in which zig compiles its C++ library, leaves cores free for a minute."""
         softmetal = PACKAGE / "softmetal"
         service = [path for path in self._files_below(softmetal / "msl") if path.suffix != ".pyc"]
         executor = [path for path in self._files_below(softmetal / "exec") if is_executor(path)]
@@ -163,7 +166,7 @@ class _Graph:
                 "kernels",
                 [source],
                 implicit=[*service, *executor, softmetal / "toolchain.py"],
-                order_only=[library],
+                order_only=self._library_objects,
                 module=f"{PACKAGE.name}.softmetal.msl",
                 arguments=_join(arguments),
             )
