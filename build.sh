@@ -117,11 +117,16 @@ build() {
     "$VENV_PYTHON" -m ggml_metal_py._build build "$@"
 }
 
+# The path of a recording that the row's package carries.
+sample() {
+    "$VENV_PYTHON" -m ggml_metal_py._build sample
+}
+
 demo() {
     install_package build,cli,whisper
     build
     local sample
-    sample=$("$VENV_PYTHON" -m ggml_metal_py._build sample)
+    sample=$(sample)
     "$VENV/bin/ggml-metal-py" transcribe "$sample" --model tiny.en --compare-cpu "$@"
 }
 
@@ -176,7 +181,7 @@ case $verb in
     bench)
         install_package build,cli,whisper
         build
-        "$VENV_PYTHON" -m benchmarks "$@"
+        "$VENV_PYTHON" -m benchmarks "$(sample)" "$@"
         ;;
     clean) clean "$@" ;;
     *) die "there is no verb '$verb'; ./build.sh help shows the verbs" ;;

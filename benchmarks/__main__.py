@@ -5,10 +5,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ggml_metal_py._build.layout import Layout
-from ggml_metal_py._build.manifest import read_manifest
-from ggml_metal_py._build.unpack import unpack
-
 from . import graph, startup, transcription
 from .result import Result, as_json, print_table
 
@@ -16,18 +12,18 @@ from .result import Result, as_json, print_table
 def main() -> None:
     """Run every benchmark, one after the other."""
     parser = argparse.ArgumentParser(prog="./build.sh bench", description=__doc__)
+    parser.add_argument("recording", type=Path, help="what is transcribed; build.sh names the row's own")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
-    results: list[Result] = [*startup.measure(), *graph.measure(), *transcription.measure(_sample())]
+    results: list[Result] = [
+        *startup.measure(),
+        *graph.measure(),
+        *transcription.measure(arguments.recording),
+    ]
     if arguments.json:
         print(as_json(results))
     else:
         print_table(results)
-
-
-def _sample() -> Path:
-    layout = Layout(read_manifest().row())
-    return unpack(layout.row, layout.root / layout.upstream) / "samples" / "jfk.wav"
 
 
 if __name__ == "__main__":

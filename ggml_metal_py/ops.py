@@ -29,7 +29,7 @@ def apply(name: str, *arguments: Any, context: Context | None = None, ndim: int 
     function = getattr(native, f"ggml_{name}")
     plain = [native.ffi.NULL if a is None else a._use() if isinstance(a, Tensor) else a for a in arguments]
     target = context
-    least = max([ndim, *(source.ndim for source in sources)]) if ndim == 0 else ndim
+    least = ndim or max((source.ndim for source in sources), default=0)
     return context._build(lambda: function(target._use(), *plain), least, sources)
 
 

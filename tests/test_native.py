@@ -142,6 +142,15 @@ def test_upstreams_resource_path_does_not_matter(value: str) -> None:  # R3
     assert done.stdout == "good\n", done.stderr
 
 
+def without_compiler(folder: Path) -> dict[str, str]:
+    """Only what lies in `folder` / "lib" is there: no cache, and nothing that could compile."""
+    return {
+        "GGML_METAL_PY_LIB": str(folder / "lib"),
+        "SOFTMETAL_COMPILER": "",
+        "XDG_CACHE_HOME": str(folder / "cache"),
+    }
+
+
 def test_missing_kernels_without_a_compiler_name_paths_and_command(built: Path, tmp_path: Path) -> None:  # R3
     shutil.copytree(built, tmp_path / "lib" / built.name, ignore=shutil.ignore_patterns("kernels"))
     done = run_python(
@@ -152,11 +161,7 @@ def test_missing_kernels_without_a_compiler_name_paths_and_command(built: Path, 
         except gm.LibraryNotFound as error:
             print(error)
         """,
-        env={
-            "GGML_METAL_PY_LIB": str(tmp_path / "lib"),
-            "SOFTMETAL_COMPILER": "",
-            "XDG_CACHE_HOME": str(tmp_path / "cache"),
-        },
+        env=without_compiler(tmp_path),
     )
     assert done.returncode == 0, done.stderr
     assert str(tmp_path / "lib" / built.name / "kernels") in done.stdout
@@ -173,11 +178,7 @@ def test_a_kernel_without_machine_code_names_paths_and_command(built: Path, tmp_
         except gm.ComputeError as error:
             print(error)
         """,
-        env={
-            "GGML_METAL_PY_LIB": str(tmp_path / "lib"),
-            "SOFTMETAL_COMPILER": "",
-            "XDG_CACHE_HOME": str(tmp_path / "cache"),
-        },
+        env=without_compiler(tmp_path),
     )
     assert done.returncode == 0, done.stderr
     assert "kernel_mul_mv_f32_f32" in done.stdout

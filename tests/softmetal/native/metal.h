@@ -36,3 +36,13 @@ static id<MTLComputePipelineState> make_pipeline(const char * name, MTLFunctionC
     [function release];
     return pipeline;
 }
+
+// Encodes a dispatch of a kernel with one buffer.
+static inline void encode(id<MTLCommandBuffer> commands, id<MTLComputePipelineState> pipeline, id<MTLBuffer> buffer, NSUInteger groups) {
+    id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];
+
+    [encoder setComputePipelineState:pipeline];
+    [encoder setBuffer:buffer offset:0 atIndex:0];
+    [encoder dispatchThreadgroups:MTLSizeMake(groups, 1, 1) threadsPerThreadgroup:MTLSizeMake(32, 1, 1)];
+    [encoder endEncoding];
+}

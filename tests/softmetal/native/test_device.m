@@ -21,16 +21,6 @@ static int at(id<MTLBuffer> buffer, int index) {
     return ((int *) [buffer contents])[index];
 }
 
-// Encodes a dispatch of a kernel with one buffer.
-static void encode(id<MTLCommandBuffer> commands, id<MTLComputePipelineState> pipeline, id<MTLBuffer> buffer, NSUInteger groups) {
-    id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];
-
-    [encoder setComputePipelineState:pipeline];
-    [encoder setBuffer:buffer offset:0 atIndex:0];
-    [encoder dispatchThreadgroups:MTLSizeMake(groups, 1, 1) threadsPerThreadgroup:MTLSizeMake(32, 1, 1)];
-    [encoder endEncoding];
-}
-
 // Appends a value to the log, see append in kernels.c.
 static void encode_append(id<MTLCommandBuffer> commands, id<MTLComputePipelineState> append, id<MTLBuffer> log, int value) {
     id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];

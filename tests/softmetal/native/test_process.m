@@ -10,7 +10,7 @@ static id<MTLCommandQueue>         queue;
 static id<MTLComputePipelineState> slow;
 static id<MTLBuffer>               counts;
 
-static id<MTLCommandBuffer> encode(NSUInteger groups) {
+static id<MTLCommandBuffer> encoded_buffer(NSUInteger groups) {
     id<MTLCommandBuffer>         commands = [queue commandBuffer];
     id<MTLComputeCommandEncoder> encoder  = [commands computeCommandEncoder];
 
@@ -46,10 +46,10 @@ static void a_child_that_touches_nothing_exits(void) {
 }
 
 static void a_commit_in_a_child_fails_at_once(void) {
-    id<MTLCommandBuffer> before = encode(1);
+    id<MTLCommandBuffer> before = encoded_buffer(1);
 
     in_child(^{
-        id<MTLCommandBuffer> commands = encode(1);
+        id<MTLCommandBuffer> commands = encoded_buffer(1);
         [commands enqueue];
         [commands commit];
         [commands waitUntilCompleted];
@@ -61,7 +61,7 @@ static void a_commit_in_a_child_fails_at_once(void) {
         // A queue made now belongs to the same dead device.
         [queue release];
         queue = [device newCommandQueue];
-        commands = encode(1);
+        commands = encoded_buffer(1);
         [commands commit];
         check_failed_by_fork(commands);
         softmetal_abandon();
@@ -73,8 +73,8 @@ static void a_commit_in_a_child_fails_at_once(void) {
 
 static void a_child_of_a_computing_parent_does_not_wait_for_it(void) {
     id<MTLSharedEvent>   event   = [device newSharedEvent];
-    id<MTLCommandBuffer> running = encode(4);
-    id<MTLCommandBuffer> open    = encode(1);
+    id<MTLCommandBuffer> running = encoded_buffer(4);
+    id<MTLCommandBuffer> open    = encoded_buffer(1);
 
     [running encodeWaitForEvent:event value:1];
     [running commit];
@@ -98,7 +98,7 @@ static void a_child_of_a_computing_parent_does_not_wait_for_it(void) {
 static void handlers_run_in_a_child_too(void) {
     in_child(^{
         dispatch_semaphore_t semaphore = dispatch_semaphore_create(0);
-        id<MTLCommandBuffer> commands  = encode(1);
+        id<MTLCommandBuffer> commands  = encoded_buffer(1);
         [commands addCompletedHandler:^(id<MTLCommandBuffer> buffer) {
             dispatch_semaphore_signal(semaphore);
         }];
@@ -122,7 +122,7 @@ int main(int argc, char ** argv) {
     RUN(handlers_run_in_a_child_too);
 
     // Ends in the middle of a grid, with everything still open.
-    [encode(200) commit];
+    [encoded_buffer(200) commit];
     usleep(12000);
     printf("exit_while_computing\n");
     (void) pool;

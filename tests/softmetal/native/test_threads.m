@@ -30,15 +30,6 @@ static void on_threads(void (^block)(int)) {
     }
 }
 
-static void encode(id<MTLCommandBuffer> commands, id<MTLComputePipelineState> pipeline, id<MTLBuffer> buffer, NSUInteger groups) {
-    id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];
-
-    [encoder setComputePipelineState:pipeline];
-    [encoder setBuffer:buffer offset:0 atIndex:0];
-    [encoder dispatchThreadgroups:MTLSizeMake(groups, 1, 1) threadsPerThreadgroup:MTLSizeMake(32, 1, 1)];
-    [encoder endEncoding];
-}
-
 // As ggml does it: all enqueued by one thread, then encoded and committed by several.
 static void buffers_encoded_by_several_threads_keep_their_order(void) {
     id<MTLCommandQueue>         queue  = [device newCommandQueue];
