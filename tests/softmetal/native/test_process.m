@@ -11,13 +11,9 @@ static id<MTLComputePipelineState> slow;
 static id<MTLBuffer>               counts;
 
 static id<MTLCommandBuffer> encoded_buffer(NSUInteger groups) {
-    id<MTLCommandBuffer>         commands = [queue commandBuffer];
-    id<MTLComputeCommandEncoder> encoder  = [commands computeCommandEncoder];
+    id<MTLCommandBuffer> commands = [queue commandBuffer];
 
-    [encoder setComputePipelineState:slow];
-    [encoder setBuffer:counts offset:0 atIndex:0];
-    [encoder dispatchThreadgroups:MTLSizeMake(groups, 1, 1) threadsPerThreadgroup:MTLSizeMake(32, 1, 1)];
-    [encoder endEncoding];
+    encode(commands, slow, counts, groups);
     return commands;
 }
 
