@@ -1,0 +1,101 @@
+"""What holds for every call of a getter: the property that all tests here run."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import ggml_metal_py as gm
+
+from .calls import Call, device_of
+from .draws import arguments_of
+from .expected import Abort, Expected, expect
+from .host_names import host_names
+from .rows import Row
+
+FIELDS = ("nsg", "nr0", "nr1", "smem", "c4", "cnt")
+
+
+@dataclass
+class Record:
+    """What every name stood for so far: one Record for a row and the whole run."""
+
+    seen: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def meets(self, pipeline: gm.Pipeline) -> None:
+        with self.lock:
+            met = (pipeline.base, pipeline.constants)
+            before = self.seen.setdefault(pipeline.name, met)
+        assert before == met, f"{pipeline.name} stood for {before} before, now for {met}"
+
+
+records = {row: Record() for row in Row}
+
+
+def check(row: Row, getter: str, arguments: tuple[Any, ...]) -> None:
+    """The library answers as the model says. `arguments` are drawn by `arguments_of`."""
+    with Call(row, getter, arguments) as call:
+        expected = expect(getter, row, *call.views)
+        if isinstance(expected, Abort):
+            aborts(call, expected)
+        elif expected.base not in host_names(row):
+            lacks(call, expected)
+        else:
+            agrees(row, call, expected)
+
+
+def aborts(call: Call, expected: Abort) -> None:
+    with pytest.raises(gm.GgmlAbort) as caught:
+        call()
+    assert expected.text in caught.value.message
+    assert caught.value.file
+    assert caught.value.line
+
+
+def lacks(call: Call, expected: Expected) -> None:
+    with pytest.raises(gm.KernelNotFound) as caught:
+        call()
+    assert caught.value.name == expected.base
+
+
+def agrees(row: Row, call: Call, expected: Expected) -> None:
+    pipeline = call()
+    assert (pipeline.base, pipeline.name) == (expected.base, expected.name)
+    for name in FIELDS:
+        wanted = None if name in ("c4", "cnt") and not row.has_c4 else getattr(expected, name)
+        assert getattr(pipeline, name) == wanted, name
+    constants = tuple((constant.index, constant.type, constant.value) for constant in pipeline.constants)
+    assert constants == expected.constants
+    assert call() == pipeline
+    found = call.device.library.get_pipeline(pipeline.name)
+    assert (found.name, found.max_threads_per_threadgroup) == (
+        pipeline.name,
+        pipeline.max_threads_per_threadgroup,
+    )
+    fits(row, call.getter, pipeline)
+    records[row].meets(pipeline)
+
+
+def fits(row: Row, getter: str, pipeline: gm.Pipeline) -> None:
+    limit = device_of(row).props.max_theadgroup_memory_size
+    assert limit is not None
+    assert pipeline.smem <= limit, f"{pipeline.name} wants {pipeline.smem} bytes of {limit}"
+
+
+def holds(row: Row, getter: str, examples: int, body: Callable[..., None] = check) -> Callable[[], None]:
+    """A test that draws so many calls of the getter and checks each."""
+
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.nested_given],
+    )
+    @given(arguments_of(getter, row))
+    def property_of(arguments: tuple[Any, ...]) -> None:
+        body(row, getter, arguments)
+
+    return property_of
