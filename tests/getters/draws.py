@@ -1,5 +1,6 @@
 """The registry of strategies, and small strategies that several families share."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -42,15 +43,26 @@ def arguments_of(getter: str, row: Row) -> SearchStrategy[Arguments]:
     return makers()[getter](row)
 
 
-# ---- shared
+# ---- shared. A draw costs about as much as a call: everything is prepared, one choice is one draw.
+
+Draw = Callable[[SearchStrategy[Any]], Any]
+"""What `@st.composite` hands to a strategy."""
 
 
-def near(*thresholds: int, least: int = 1, most: int | None = None) -> SearchStrategy[int]:
+@cache
+def one_of(*choices: Any) -> SearchStrategy[Any]:
+    """One of these values; the first is the simplest."""
+    return st.sampled_from(choices)
+
+
+@cache
+def near(*thresholds: int, least: int = 1, most: int = 2**31 - 1) -> SearchStrategy[int]:
     """Lengths around thresholds: below, at and above each, and small ones."""
     wanted = {t + d for t in thresholds for d in (-1, 0, 1)} | {1, 2, 3, 4, 5, 8}
-    return st.sampled_from(sorted(n for n in wanted if n >= least and (most is None or n <= most)))
+    return st.sampled_from(sorted(n for n in wanted if least <= n <= most))
 
 
+@cache
 def blocks_near(type: str, *thresholds: int) -> SearchStrategy[int]:
     """As `near`, but whole blocks of the type."""
     block = TYPES[type].block
@@ -60,19 +72,25 @@ def blocks_near(type: str, *thresholds: int) -> SearchStrategy[int]:
     return st.sampled_from(sorted(wanted))
 
 
-@st.composite
-def leaves(draw: Any, type: str, ne: Sequence[int], *, rows: bool = False) -> Recipe:
+_PLAIN = [("plain", ())] * 6
+_SLICED = [("sliced", extra) for extra in ((1, 0, 0), (0, 1, 0), (0, 0, 1), (2, 1, 0))]
+_ROWS = [("permuted", (0, *axes)) for axes in itertools.permutations((1, 2, 3))]
+_AXES = [
+    ("permuted", axes) for axes in ((1, 0, 2, 3), (1, 2, 0, 3), (2, 1, 0, 3), (3, 1, 2, 0), (3, 2, 1, 0))
+]
+_LAYOUTS_OF_ROWS = st.sampled_from([*_PLAIN, *_SLICED, *_ROWS])
+_LAYOUTS = st.sampled_from([*_PLAIN, *_SLICED, *_ROWS, *_AXES])
+
+
+def leaf(draw: Draw, type: str, ne: Sequence[int], *, rows: bool = False) -> Recipe:
     """A tensor of that type and shape: contiguous, cut out of a larger one, or permuted.
 
     With `rows`, as always with quantised types, the values of a row lie side by side.
     """
     full = [*ne, *[1] * (4 - len(ne))]
-    kind = draw(st.sampled_from(("plain", "plain", "sliced", "permuted")))
+    kind, detail = draw(_LAYOUTS_OF_ROWS if rows or TYPES[type].block > 1 else _LAYOUTS)
     if kind == "sliced":
-        extra = draw(st.tuples(*[st.integers(0, 2)] * 3))
-        return sliced(type, full, extra=extra)
+        return sliced(type, full, extra=detail)
     if kind == "permuted":
-        kept = [0] if rows or TYPES[type].block > 1 else []
-        axes = kept + draw(st.permutations([axis for axis in range(4) if axis not in kept]))
-        return permute(tensor(type, *(full[axis] for axis in axes)), *axes)
+        return permute(tensor(type, *(full[axis] for axis in detail)), *detail)
     return tensor(type, *full)

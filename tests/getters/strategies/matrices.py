@@ -1,11 +1,9 @@
 """Draws for matrix times matrix."""
 
-from typing import Any
-
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from ..draws import Arguments, blocks_near, draws, leaves, near
+from ..draws import Arguments, Draw, blocks_near, draws, leaf, near, one_of
 from ..recipes import op
 from ..rows import Row
 from ..tensor_types import types_of
@@ -14,12 +12,12 @@ from ..tensor_types import types_of
 @draws("mul_mm")
 def mul_mm(row: Row) -> SearchStrategy[Arguments]:
     @st.composite
-    def arguments(draw: Any) -> Arguments:
-        type = draw(st.sampled_from(types_of(row)))
+    def arguments(draw: Draw) -> Arguments:
+        type = draw(one_of(*types_of(row)))
         k = draw(blocks_near(type, 32, 64))
         m, n = draw(near(64, 128)), draw(near(32, 64))
-        a = draw(leaves(type, (k, m), rows=True))
-        b = draw(leaves("f32", (k, n)))
+        a = leaf(draw, type, (k, m), rows=True)
+        b = leaf(draw, "f32", (k, n))
         return (op("mul_mat", a, b),)
 
     return arguments()
