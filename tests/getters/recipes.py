@@ -76,9 +76,11 @@ def changed(
     ne: Sequence[int] | None = None,
     nb: Sequence[int] | None = None,
     params: Mapping[int, int] | None = None,
+    src: Mapping[int, Recipe | None] | None = None,
+    flags: int | None = None,
 ) -> Recipe:
     """`a` with fields of its struct overwritten: for what no constructor of ggml makes."""
-    fields = {"type": type, "ne": ne, "nb": nb, "params": params}
+    fields = {"type": type, "ne": ne, "nb": nb, "params": params, "src": src, "flags": flags}
     return Recipe("changed", (a, {key: value for key, value in fields.items() if value is not None}), a.ne)
 
 
@@ -120,7 +122,8 @@ class _Maker:
 
     def _changed(self, a: Recipe, fields: Mapping[str, Any]) -> gm.Tensor:
         # Its own copy: the unchanged one may be used, too.
-        made = _Maker(self._context).tensor(a)
+        maker = _Maker(self._context)
+        made = maker.tensor(a)
         struct = made._use()
         if "type" in fields:
             struct.type = TYPES[fields["type"]].number
@@ -129,4 +132,7 @@ class _Maker:
                 getattr(struct, field)[axis] = value
         for index, value in fields.get("params", {}).items():
             struct.op_params[index] = value
+        for index, source in fields.get("src", {}).items():
+            struct.src[index] = self._native.ffi.NULL if source is None else maker.tensor(source)._use()
+        struct.flags = fields.get("flags", struct.flags)
         return made
