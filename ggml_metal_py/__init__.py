@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .arrays import mul_mat
     from .backend import Backend, Buffer, Graph
     from .device import Device, DeviceProps, info, open
+    from .enums import Op, OpPool
     from .errors import (
         BackendPoisoned,
         ClosedError,
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
         NotInUpstream,
         UnsupportedOp,
     )
-    from .library import ConstantValues, Library, Pipeline
+    from .library import Library
     from .log import set_log_callback
+    from .pipeline import ConstantValues, FunctionConstant, Pipeline
     from .tensor import Context, Tensor, Type
 
 _HOMES = {
@@ -36,11 +38,12 @@ _HOMES = {
     "ClosedError": "errors",
     "CompileError": "errors",
     "ComputeError": "errors",
-    "ConstantValues": "library",
+    "ConstantValues": "pipeline",
     "Context": "tensor",
     "Device": "device",
     "DeviceProps": "device",
     "ForkedError": "errors",
+    "FunctionConstant": "pipeline",
     "GgmlAbort": "errors",
     "GgmlMetalError": "errors",
     "Graph": "backend",
@@ -48,7 +51,9 @@ _HOMES = {
     "Library": "library",
     "LibraryNotFound": "errors",
     "NotInUpstream": "errors",
-    "Pipeline": "library",
+    "Op": "enums",
+    "OpPool": "enums",
+    "Pipeline": "pipeline",
     "Tensor": "tensor",
     "Type": "tensor",
     "UnsupportedOp": "errors",
@@ -70,6 +75,7 @@ __all__ = [
     "Device",
     "DeviceProps",
     "ForkedError",
+    "FunctionConstant",
     "GgmlAbort",
     "GgmlMetalError",
     "Graph",
@@ -77,6 +83,8 @@ __all__ = [
     "Library",
     "LibraryNotFound",
     "NotInUpstream",
+    "Op",
+    "OpPool",
     "Pipeline",
     "Tensor",
     "Type",

@@ -15,11 +15,12 @@ import threading
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .errors import ForkedError, GgmlAbort, LibraryNotFound, NotInUpstream
+from .errors import ForkedError, GgmlAbort, KernelNotFound, LibraryNotFound, NotInUpstream
 from .log import LogLines
 
 DEFAULT_UPSTREAM = "pywhispercpp-1.5.1"
@@ -78,6 +79,8 @@ class Native:
         self.encoding = threading.Lock()
         """Held while a graph is encoded. Of all command buffers on their way, `softmetal_abandon` must only
         meet those of the graph that failed."""
+        self.getting = threading.Lock()
+        """Held by getters of a row whose own cache of pipelines has no lock."""
         suffix = "dylib" if _IS_MACOS else "so"
         identifier = re.sub(r"[^0-9A-Za-z]", "_", row)
         self.library_path = folder / f"libggml-metal-py-{row}.{suffix}"
@@ -117,6 +120,10 @@ class Native:
         """Names of all bound functions that begin with `prefix`, sorted."""
         return sorted(name for name in dir(self._lib) if name.startswith(prefix))
 
+    def argument_types(self, name: str) -> tuple[str, ...]:
+        """The C types of a bound function's arguments, in order."""
+        return tuple(argument.cname for argument in self.ffi.typeof(getattr(self._lib, name)).args)
+
     def text(self, pointer: Any) -> str:
         """A C string as str; what is not UTF-8 in it is escaped."""
         return bytes(self.ffi.string(pointer)).decode(errors="backslashreplace")
@@ -136,9 +143,12 @@ class Native:
 
     def _look_at_events(self) -> None:
         text = self.ffi.new("char[]", _TEXT_SIZE)
-        aborted = self._lib.gmpy_take_abort(text, _TEXT_SIZE)
+        failure = self._lib.gmpy_take_failure(text, _TEXT_SIZE)
         self._log_lines.drain(self._take_log)
-        if aborted:
+        if failure == self._lib.GMPY_MISSING_KERNEL:
+            name, _, reason = self.text(text).partition("\n")
+            raise KernelNotFound(name, reason.strip() or "the library has no such kernel")
+        if failure != self._lib.GMPY_NO_FAILURE:
             raise GgmlAbort(self.text(text))
 
     def _take_log(self) -> tuple[int, str] | None:
@@ -189,6 +199,23 @@ class Native:
         self._lib.softmetal_add_kernel_folder(os.fsencode(self.kernel_folder))
         if "SOFTMETAL_COMPILER" not in os.environ:
             self._lib.softmetal_set_compiler(os.fsencode(shlex.join(_COMPILER)))
+
+    @cached_property
+    def pipelines_are_values(self) -> bool:
+        """Whether getters return the pipeline with its parameters by value, or the bare pipeline."""
+        function = self._lib.ggml_metal_library_get_pipeline
+        return bool(self.ffi.typeof(function).result.kind == "struct")
+
+    def with_parameters(self, pipeline: Any) -> Any:
+        """What the row's getters return, of a pipeline without parameters."""
+        if not self.pipelines_are_values:
+            return pipeline
+        return self.ffi.new("struct ggml_metal_pipeline_with_params *", {"pipeline": pipeline})[0]
+
+    @cached_property
+    def function_constants(self) -> dict[int, str]:
+        """Names of the kernels' function constants, by index."""
+        return {int(index): name for index, name in self.manifest.get("function_constants", {}).items()}
 
     @property
     def kernel_folder(self) -> Path:

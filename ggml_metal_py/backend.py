@@ -9,7 +9,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from ._handle import Handle, pinned
-from .errors import BackendPoisoned, ComputeError, GgmlAbort, UnsupportedOp
+from .errors import BackendPoisoned, ComputeError, GgmlAbort, KernelNotFound, UnsupportedOp
 from .tensor import Context, Tensor
 
 if TYPE_CHECKING:
@@ -235,7 +235,8 @@ class Backend(Handle):
 
         Raises, with nothing run: ValueError for a tensor without memory or in another backend's memory,
         UnsupportedOp naming op, types and shapes, BackendPoisoned. Raises, and poisons this Backend:
-        GgmlAbort from inside the graph, ComputeError when the device failed.
+        GgmlAbort from inside the graph, KernelNotFound when upstream chose a kernel that the library does
+        not have, ComputeError when the device failed.
         """
         if len(what) == 1 and isinstance(what[0], Graph):
             self._run(what[0])
@@ -283,7 +284,7 @@ class Backend(Handle):
         try:
             status = self._start(graph)
             native.ggml_backend_synchronize(self._use())
-        except GgmlAbort as error:
+        except (GgmlAbort, KernelNotFound) as error:
             self._poison = str(error)
             raise
         finally:
@@ -302,7 +303,7 @@ class Backend(Handle):
         with self._native.encoding:
             try:
                 return start(self._use(), graph._graph)
-            except GgmlAbort:
+            except (GgmlAbort, KernelNotFound):
                 self._clear_queue()
                 raise
 

@@ -1,90 +1,33 @@
-"""Libraries of kernels and the pipelines made of them (upstream: ggml-metal-device.h, -device.m)."""
+"""Libraries of kernels: look pipelines up, compile them, and upstream's getters (upstream:
+ggml-metal-device.h, ggml_metal_library_*)."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from ._handle import Handle, pinned
-from .errors import CompileError, KernelNotFound
+from ._handle import pinned
+from .errors import CompileError, GgmlMetalError, KernelNotFound
+from .getters import AllGetters
+from .getters.base import PREFIX
+from .pipeline import ConstantValues, FunctionConstant, Pipeline
+from .tensor import Tensor
 
 if TYPE_CHECKING:
     from .device import Device
 
-_SETTERS = {
-    "int16": "ggml_metal_cv_set_int16",
-    "int32": "ggml_metal_cv_set_int32",
-    "bool": "ggml_metal_cv_set_bool",
-}
+_TYPES = {"int16": "GMPY_CONSTANT_INT16", "int32": "GMPY_CONSTANT_INT32", "bool": "GMPY_CONSTANT_BOOL"}
 
 
-class ConstantValues:
-    """Function constants for `compile_pipeline`: index -> value (upstream: ggml_metal_cv_*).
+class Library(AllGetters):
+    """Kernels of one Metal library, compiled to pipelines on request and cached by name.
 
-    >>> ConstantValues().set_int16(600, 4).set_bool(601, True)
+    `get_pipeline_*` are upstream's: the kernel and parameters that it chooses for an op, in the same order
+    of arguments. They raise ValueError or TypeError for what can be told before the call, GgmlAbort with
+    upstream's words where it asserts, KernelNotFound when the chosen kernel is not in the library, and
+    NotInUpstream for what the row does not have.
     """
-
-    def __init__(self) -> None:
-        self._values: dict[int, tuple[str, int]] = {}
-
-    def set_int16(self, index: int, value: int) -> "ConstantValues":
-        """Set constant `index`, a `short` in Metal."""
-        return self._set("int16", index, value, -(2**15), 2**15 - 1)
-
-    def set_int32(self, index: int, value: int) -> "ConstantValues":
-        """Set constant `index`, an `int` in Metal."""
-        return self._set("int32", index, value, -(2**31), 2**31 - 1)
-
-    def set_bool(self, index: int, value: bool) -> "ConstantValues":
-        """Set constant `index`, a `bool` in Metal."""
-        return self._set("bool", index, int(value), 0, 1)
-
-    def _set(self, kind: str, index: int, value: int, low: int, high: int) -> "ConstantValues":
-        if not 0 <= index < 2**16:
-            raise ValueError(f"a function constant's index is 0..65535, not {index}")
-        if not low <= value <= high:
-            raise ValueError(f"function constant {index} is an {kind}: {low}..{high}, not {value}")
-        self._values[index] = (kind, value)
-        return self
-
-    def __iter__(self) -> Iterator[tuple[int, str, int]]:
-        """(index, type, value), by index."""
-        for index, (kind, value) in sorted(self._values.items()):
-            yield index, kind, value
-
-
-@dataclass(frozen=True)
-class Pipeline:
-    """A compiled kernel and the parameters that upstream dispatches it with.
-
-    `c4` and `cnt` are None where the row's struct does not have them. After its library is closed it is
-    only a description.
-    """
-
-    name: str
-    """The name it is cached under: the kernel and its specialisation."""
-    base: str | None
-    """The kernel's host name; None when it was found by name only."""
-    nsg: int
-    """Simdgroups in a threadgroup."""
-    nr0: int
-    """Rows of src0 that a simdgroup works on."""
-    nr1: int
-    """Rows of src1."""
-    smem: int
-    """Threadgroup memory, in bytes."""
-    c4: bool | None
-    cnt: bool | None
-    max_threads_per_threadgroup: int
-    constants: tuple[tuple[int, str, int], ...] = ()
-    """Function constants: (index, type, value)."""
-    _struct: Any = field(default=None, repr=False, compare=False)
-    _library: "Library | None" = field(default=None, repr=False, compare=False)
-
-
-class Library(Handle):
-    """Kernels of one Metal library, compiled to pipelines on request and cached by name."""
 
     _owned = False
+    _records: dict[int, tuple[str, str, int, tuple[FunctionConstant, ...]]]
 
     @classmethod
     def of_device(cls, device: "Device") -> "Library":
@@ -96,7 +39,8 @@ class Library(Handle):
     def from_source(cls, device: "Device", source: str) -> "Library":
         """Compile Metal source text (upstream: ggml_metal_library_init_from_source).
 
-        Raises CompileError with the compiler's messages; ValueError for an empty source or one with NUL.
+        Raises CompileError with the compiler's messages; ValueError for an empty source or one with NUL;
+        NotInUpstream.
         """
         if not source.strip() or "\0" in source:
             raise ValueError("Metal source is text with at least one kernel, and without NUL characters")
@@ -116,20 +60,25 @@ class Library(Handle):
     def _make(cls, device: "Device", pointer: Any, owned: bool) -> "Library":
         library = cls()
         library._owned = owned
+        library._records = {}
         library._own(device._native, pointer, device)
         return library
 
     def _release(self, pointer: Any) -> None:
         if self._owned:
+            self._native.gmpy_forget_pipelines(pointer)
             self._native.ggml_metal_library_free(pointer)
 
     def get_pipeline(self, name: str) -> Pipeline:
-        """The cached pipeline of that name. Raises KernelNotFound when none was compiled under it."""
-        with pinned([self]):
+        """The pipeline that was compiled as `name`, without the parameters that a getter would add.
+
+        Raises KernelNotFound when none was.
+        """
+        with pinned([self]), self._serialised():
             found = self._native.ggml_metal_library_get_pipeline(self._use(), name.encode())
-        if found.pipeline == self._native.ffi.NULL:
-            raise KernelNotFound(name, "no pipeline was compiled under this name yet")
-        return self._pipeline(found, None, name)
+            if self._pointer_of(found) == self._native.ffi.NULL:
+                raise KernelNotFound(name, "no pipeline was compiled under this name yet")
+            return self._pipeline(found)
 
     def compile_pipeline(
         self, base: str, name: str | None = None, constants: ConstantValues | None = None
@@ -140,40 +89,81 @@ class Library(Handle):
         stand for one specialisation. Raises KernelNotFound when the library has no such kernel.
         """
         name = base if name is None else name
+        for text in (base, name):
+            if not text or "\0" in text:
+                raise ValueError(f"a kernel or pipeline has a name without NUL characters, not {text!r}")
         native = self._native
-        values = constants or ConstantValues()
-        with pinned([self]):
-            # NULL would mean "not specialised", which fails for kernels with function constants.
-            cv = native.ggml_metal_cv_init()
-            native.gmpy_collect_errors()
-            try:
-                for index, kind, value in values:
-                    getattr(native, _SETTERS[kind])(cv, value, index)
-                found = native.ggml_metal_library_compile_pipeline(
-                    self._use(), base.encode(), name.encode(), cv
-                )
-            finally:
-                errors = native.take_errors()
-                native.ggml_metal_cv_free(cv)
-        if found.pipeline == native.ffi.NULL:
-            raise KernelNotFound(base, errors or "the library has no such kernel")
-        return self._pipeline(found, base, name, tuple(values))
+        values = [
+            (index, getattr(native, _TYPES[kind]), value)
+            for index, kind, value in constants or ConstantValues()
+        ]
+        with pinned([self]), self._serialised():
+            pointer = native.gmpy_compile_pipeline(
+                self._use(),
+                base.encode(),
+                name.encode(),
+                native.ffi.new("struct gmpy_constant[]", values),
+                len(values),
+            )
+            return self._pipeline(self._native.with_parameters(pointer))
 
-    def _pipeline(
-        self, found: Any, base: str | None, name: str, constants: tuple[tuple[int, str, int], ...] = ()
-    ) -> Pipeline:
-        c4, cnt = getattr(found, "c4", None), getattr(found, "cnt", None)
-        return Pipeline(
-            name=name,
-            base=base,
-            nsg=int(found.nsg),
-            nr0=int(found.nr0),
-            nr1=int(found.nr1),
-            smem=int(found.smem),
-            c4=None if c4 is None else bool(c4),
-            cnt=None if cnt is None else bool(cnt),
-            max_threads_per_threadgroup=self._native.ggml_metal_pipeline_max_theads_per_threadgroup(found),
-            constants=constants,
-            _struct=found,
-            _library=self,
-        )
+    # ---- for the mirrors of the getters
+
+    def _call(self, getter: str, *arguments: Any) -> Pipeline:
+        native = self._native
+        self._require(getter)
+        tensors = [argument for argument in arguments if isinstance(argument, Tensor)]
+        with pinned([self, *{tensor.context for tensor in tensors}]), self._serialised():
+            plain = [a._use() if isinstance(a, Tensor) else a for a in arguments]
+            return self._pipeline(getattr(native, PREFIX + getter)(self._use(), *plain))
+
+    def _getters_are_pure(self) -> bool:
+        return self._native.pipelines_are_values
+
+    def _serialised(self) -> AbstractContextManager[Any]:
+        """Rows that return a bare pipeline keep its parameters on it, and have no lock."""
+        return nullcontext() if self._native.pipelines_are_values else self._native.getting
+
+    # ---- from C to Python
+
+    def _pointer_of(self, found: Any) -> Any:
+        return found.pipeline if self._native.pipelines_are_values else found
+
+    def _pipeline(self, found: Any) -> Pipeline:
+        """A Pipeline from what the row's getters return."""
+        native = self._native
+        name, base, max_threads, constants = self._record(found)
+        if native.pipelines_are_values:
+            nsg, nr0, nr1, smem = found.nsg, found.nr0, found.nr1, found.smem
+            c4, cnt = getattr(found, "c4", None), getattr(found, "cnt", None)
+        else:
+            nsg, nr0, nr1, smem = (
+                getattr(native, f"ggml_metal_pipeline_get_{field}")(found)
+                for field in ("nsg", "nr0", "nr1", "smem")
+            )
+            c4 = cnt = None
+        return Pipeline(name, base, nsg, nr0, nr1, smem, c4, cnt, max_threads, constants, found, self)
+
+    def _record(self, found: Any) -> tuple[str, str, int, tuple[FunctionConstant, ...]]:
+        """Name, base, thread limit and constants of a compiled pipeline, which never change."""
+        native = self._native
+        pointer = self._pointer_of(found)
+        key = int(native.ffi.cast("uintptr_t", pointer))
+        known = self._records.get(key)
+        if known is None:
+            record = native.gmpy_find_pipeline(self._use(), pointer)
+            if record == native.ffi.NULL:
+                raise GgmlMetalError("the pipeline was compiled by somebody else, nothing is known of it")
+            kinds = {getattr(native, c_name): kind for kind, c_name in _TYPES.items()}
+            names = native.function_constants
+            constants = [
+                FunctionConstant(c.index, kinds[c.type], c.value, names.get(c.index))
+                for c in (record.constants[i] for i in range(record.n_constants))
+            ]
+            known = self._records[key] = (
+                native.text(record.name),
+                native.text(record.base),
+                int(native.ggml_metal_pipeline_max_theads_per_threadgroup(found)),
+                tuple(sorted(constants, key=lambda constant: constant.index)),
+            )
+        return known

@@ -20,6 +20,7 @@ from .errors import ClosedError, GgmlAbort, NotInUpstream
 if TYPE_CHECKING:
     from .backend import Buffer
     from .device import Device
+    from .pipeline import Pipeline
 
 MAX_DIMS = 4
 
@@ -230,11 +231,13 @@ class Context(Handle):
 class Tensor:
     """A tensor of a Context: a leaf with values, or the result of an op (see ops.py)."""
 
-    __slots__ = ("_ndim", "_pointer", "context")
+    __slots__ = ("_ndim", "_pipelines", "_pointer", "context")
 
     def __init__(self, context: Context, pointer: Any, ndim: int) -> None:
         self.context = context
         self._pointer = pointer
+        # What Library's getters answered for it: type, shape, strides and op of a tensor never change.
+        self._pipelines: dict[Any, Pipeline] = {}
         # ggml does not count axes of length 1 in front; numpy does, so we remember them.
         self._ndim = max(ndim, int(context._native.ggml_n_dims(pointer)))
 

@@ -291,3 +291,21 @@ def test_an_abort_on_the_cpu_backend_is_an_exception(device: gm.Device) -> None:
             cpu.compute(result)
         with pytest.raises(gm.BackendPoisoned):
             cpu.compute(result)
+
+
+def test_a_graph_whose_kernel_does_not_exist_names_it(device: gm.Device) -> None:
+    # Upstream says that it supports this product, then chooses a kernel that it does not have.
+    with device.context() as context, device.backend() as backend:
+        product = gm.ops.mul_mat(context.new_tensor("q8_0", (32, 64)), context.new_tensor("f16", (1, 64)))
+        backend.alloc(context)
+        with pytest.raises(gm.KernelNotFound) as caught:
+            backend.compute(product)
+        assert caught.value.name == "kernel_mul_mv_q8_0_f16"
+        with pytest.raises(gm.BackendPoisoned, match="kernel_mul_mv_q8_0_f16"):
+            backend.compute(product)
+    with device.context() as context, device.backend() as backend:
+        ones = context.from_numpy(np.ones((4, 4), np.float32))
+        total = gm.ops.add(ones, ones)
+        backend.alloc(context)
+        backend.compute(total)
+        assert (total.numpy() == 2).all()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..softmetal.msl.key import source_key
 from ..softmetal.toolchain import Toolchain
+from .constants import function_constants
 from .files import write_if_changed
 from .graph import KERNEL_MACROS
 from .groups import PACKAGE
@@ -29,6 +30,7 @@ def write_artifact_manifest(layout: Layout, toolchain: Toolchain) -> Path:
         "library": layout.library_name(toolchain),
         "extension": layout.extension_name,
         "kernels": {"declared": declared, "prebuilt": prebuilt},
+        "function_constants": {str(index): name for index, name in function_constants(layout).items()},
         "inputs_sha256": inputs_sha256(layout),
     }
     path = layout.root / layout.artifacts / "manifest.json"

@@ -21,6 +21,18 @@ OWN_WARNINGS = ("-Wall", "-Wextra")
 SOFTMETAL_OBJC_FLAGS = ("-fobjc-runtime=macosx",)
 BLOCKS = "-fblocks"
 
+# Functions of upstream's that some of its files call through decl/pipelines.cpp instead, which notes what is
+# compiled with which constants, and forwards.
+SEAMS = {
+    "ggml_metal_cv_init": "gmpy_seam_cv_init",
+    "ggml_metal_cv_free": "gmpy_seam_cv_free",
+    "ggml_metal_cv_set_int16": "gmpy_seam_cv_set_int16",
+    "ggml_metal_cv_set_int32": "gmpy_seam_cv_set_int32",
+    "ggml_metal_cv_set_bool": "gmpy_seam_cv_set_bool",
+    "ggml_metal_library_compile_pipeline": "gmpy_seam_compile_pipeline",
+}
+SEAM_FILES = ("ggml-metal-device.cpp",)
+
 
 @dataclass(frozen=True)
 class Group:
@@ -39,7 +51,7 @@ def library_groups(layout: Layout, toolchain: Toolchain) -> list[Group]:
     groups = [
         _ggml_base(layout),
         _ggml_cpu(layout, toolchain),
-        _ggml_metal(layout, toolchain),
+        *_ggml_metal(layout, toolchain),
         _decl(layout, toolchain),
     ]
     if toolchain.kind != "apple":
@@ -83,19 +95,29 @@ def _ggml_cpu(layout: Layout, toolchain: Toolchain) -> Group:
     return Group("ggml-cpu", sources, (*_upstream_flags(layout), "-DGGML_USE_CPU_REPACK"))
 
 
-def _ggml_metal(layout: Layout, toolchain: Toolchain) -> Group:
+def _ggml_metal(layout: Layout, toolchain: Toolchain) -> list[Group]:
     metal = layout.upstream / "src" / "ggml-metal"
-    flags = (*_upstream_flags(layout), "-DGGML_METAL_EMBED_LIBRARY=1")
-    if toolchain.kind == "apple":
-        return Group("ggml-metal", _sources(layout, metal), flags, objc_flags=("-fno-objc-arc",))
-    return Group(
-        "ggml-metal",
-        _sources(layout, metal),
-        (*flags, BLOCKS, f"-I{PACKAGE}/softmetal/include"),
+    flags = [*_upstream_flags(layout), "-DGGML_METAL_EMBED_LIBRARY=1"]
+    cxx_flags: tuple[str, ...] = ()
+    objc_flags: tuple[str, ...] = ("-fno-objc-arc",)
+    if toolchain.kind != "apple":
+        flags += [BLOCKS, f"-I{PACKAGE}/softmetal/include"]
         # ggml-metal.cpp relies on another header of Apple's C++ library to bring in std::unique_ptr.
-        cxx_flags=("-include", "memory"),
-        objc_flags=SOFTMETAL_OBJC_FLAGS,
-    )
+        cxx_flags = ("-include", "memory")
+        objc_flags = SOFTMETAL_OBJC_FLAGS
+    sources = _sources(layout, metal)
+    seamed = tuple(path for path in sources if path.name in SEAM_FILES)
+    seams = [f"-D{name}={ours}" for name, ours in SEAMS.items()]
+    return [
+        Group(
+            "ggml-metal",
+            tuple(path for path in sources if path not in seamed),
+            tuple(flags),
+            cxx_flags,
+            objc_flags,
+        ),
+        Group("ggml-metal-seamed", seamed, (*flags, *seams), cxx_flags),
+    ]
 
 
 def _decl(layout: Layout, toolchain: Toolchain) -> Group:

@@ -36,8 +36,7 @@ std::atomic<int> events{0};
 ggml_abort_callback_t previous_abort_callback;
 
 // Plain arrays: a thread may end at any time, and nothing here may need a destructor.
-thread_local char pending_abort[sizeof(gmpy::abort_error::message)];
-thread_local bool has_pending_abort;
+thread_local gmpy::failure pending;
 thread_local char error_text[4096];
 thread_local bool collecting_errors;
 
@@ -69,7 +68,7 @@ size_t copy_text(char * to, size_t size, const char * from) {
 
 void on_abort(const char * message) {
     if (get_task_context() != nullptr) {
-        gmpy::abort_error error;
+        gmpy::failure error{GMPY_ABORT, {}};
         copy_text(error.message, sizeof(error.message), message);
         throw error;
     }
@@ -114,12 +113,35 @@ guard_scope::~guard_scope() {
     pop_pool(pool);
 }
 
-void guard_scope::report(const char * message) {
-    copy_text(pending_abort, sizeof(pending_abort), message);
-    if (!has_pending_abort) {
-        has_pending_abort = true;
+bool guard_scope::active() {
+    return get_task_context() != nullptr;
+}
+
+void guard_scope::report(gmpy_failure kind, const char * message) {
+    copy_text(pending.message, sizeof(pending.message), message);
+    if (pending.kind == GMPY_NO_FAILURE) {
         events += 1;
     }
+    pending.kind = kind;
+}
+
+error_collector::error_collector() : outer(collecting_errors), start(outer ? std::strlen(error_text) : 0) {
+    error_text[start] = 0;
+    collecting_errors = true;
+}
+
+error_collector::~error_collector() {
+    collecting_errors = outer;
+}
+
+const char * error_collector::text() const {
+    return error_text + start;
+}
+
+failure missing_kernel(const char * name, const char * reason) {
+    failure error{GMPY_MISSING_KERNEL, {}};
+    std::snprintf(error.message, sizeof(error.message), "%s\n%s", name, reason);
+    return error;
 }
 
 }  // namespace gmpy
@@ -137,14 +159,14 @@ const volatile int * gmpy_events(void) {
     return reinterpret_cast<const volatile int *>(&events);
 }
 
-bool gmpy_take_abort(char * message, size_t size) {
-    if (!has_pending_abort) {
-        return false;
+int gmpy_take_failure(char * message, size_t size) {
+    const gmpy_failure kind = pending.kind;
+    if (kind != GMPY_NO_FAILURE) {
+        pending.kind = GMPY_NO_FAILURE;
+        events -= 1;
+        copy_text(message, size, pending.message);
     }
-    has_pending_abort = false;
-    events -= 1;
-    copy_text(message, size, pending_abort);
-    return true;
+    return kind;
 }
 
 bool gmpy_take_log(int * level, char * text, size_t size, uint64_t * lost) {

@@ -20,8 +20,15 @@ void gmpy_install(void);
 // Address of the number of aborts and log lines that wait: one load tells Python to look further.
 const volatile int * gmpy_events(void);
 
-// The abort that ended this thread's last guarded call, cut to `size`; false when there was none.
-bool gmpy_take_abort(char * message, size_t size);
+enum gmpy_failure {
+    GMPY_NO_FAILURE,
+    GMPY_ABORT,
+    // The message is the kernel's name, and after a line break the reason.
+    GMPY_MISSING_KERNEL,
+};
+
+// What ended this thread's last guarded call, an enum gmpy_failure; its message is cut to `size`.
+int gmpy_take_failure(char * message, size_t size);
 
 // Oldest waiting log message, as ggml logged it (it may be part of a line); false when there is none.
 // `lost` is the number of older messages that were dropped because nobody asked in time.
@@ -40,9 +47,27 @@ size_t gmpy_take_errors(char * text, size_t size);
 namespace gmpy {
 
 // Thrown through upstream's C, Objective-C and C++ frames, all compiled with -fexceptions.
-struct abort_error {
+struct failure {
+    gmpy_failure kind;
     char message[2048];
 };
+
+// Keeps what ggml logs as errors on this thread while it lives; it may run inside gmpy_collect_errors().
+class error_collector {
+  public:
+    error_collector();
+    ~error_collector();
+    error_collector(const error_collector &) = delete;
+    error_collector & operator=(const error_collector &) = delete;
+
+    const char * text() const;
+
+  private:
+    bool outer;
+    size_t start;
+};
+
+failure missing_kernel(const char * name, const char * reason);
 
 // Arms the guard for this thread, and for threads that work on its behalf, while it lives. Holds an
 // autorelease pool, because a Python thread has none and upstream autoreleases outside its own pools.
@@ -53,7 +78,8 @@ class guard_scope {
     guard_scope(const guard_scope &) = delete;
     guard_scope & operator=(const guard_scope &) = delete;
 
-    static void report(const char * message);
+    static bool active();
+    static void report(gmpy_failure kind, const char * message);
 
   private:
     void * outer;
@@ -66,11 +92,11 @@ template <typename Call> auto guarded(Call call) -> decltype(call()) {
     const guard_scope scope;
     try {
         return call();
-    } catch (const abort_error & error) {
-        guard_scope::report(error.message);
+    } catch (const failure & error) {
+        guard_scope::report(error.kind, error.message);
     } catch (const std::exception & error) {
         // Upstream's C++ files use the standard library; bad_alloc and the like must not end the process.
-        guard_scope::report(error.what());
+        guard_scope::report(GMPY_ABORT, error.what());
     }
     return Result();
 }

@@ -95,7 +95,8 @@ HEADERS = (
     ),
     Header("softmetal.h", functions=("softmetal_*",), guarded=False, softmetal_only=True),
     Header("module.h", functions=("gmpy_*",), guarded=False),
-    Header("graph_check.h", functions=("gmpy_*",), guarded=True),
+    Header("graph_check.h", functions=("gmpy_*",)),
+    Header("pipelines.h", functions=("gmpy_*",)),
     Header("guard.h", functions=("gmpy_*",), guarded=False),
 )
 
@@ -110,11 +111,20 @@ STRUCTS: dict[str, tuple[str, ...] | None] = {
     "ggml_metal_pipeline_with_params": None,
     "ggml_metal_buffer_id": None,
     "gmpy_counters": None,
+    "gmpy_constant": None,
+    "gmpy_pipeline_record": None,
     "softmetal_stats": None,
 }
 
 # Enums that no bound prototype mentions by itself.
-ENUMS = ("ggml_status", "ggml_log_level", "ggml_backend_dev_type", "gmpy_graph_problem")
+ENUMS = (
+    "ggml_status",
+    "ggml_log_level",
+    "ggml_backend_dev_type",
+    "gmpy_constant_type",
+    "gmpy_failure",
+    "gmpy_graph_problem",
+)
 
 # Macros with an integer value.
 CONSTANTS = (
