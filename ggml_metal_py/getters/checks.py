@@ -8,7 +8,7 @@ from .._native import Native
 from ..enums import Op
 from ..errors import NotInUpstream
 from ..tensor import Tensor
-from .base import Getters
+from .base import PREFIX, Getters
 
 _RESULT = -1
 _INT32 = 2**31 - 128
@@ -33,7 +33,7 @@ _COUNTED: dict[str, tuple[tuple[int, ...], int]] = {
     "solve_tri": ((1,), 2**28 - 32),
 }
 
-_arities: dict[tuple[Native, str], int] = {}
+_types: dict[tuple[Native, str], tuple[str, ...]] = {}
 
 
 class Source(NamedTuple):
@@ -86,11 +86,16 @@ class Checked(Getters):
             raise TypeError(f"{what} is True or False, not {value!r}")
         return bool(value)
 
-    def _arity(self, getter: str) -> int:
-        known = _arities.get((self._native, getter))
+    def _argument_types(self, getter: str) -> tuple[str, ...]:
+        """C types of the arguments in this row, the library included."""
+        known = _types.get((self._native, getter))
         if known is None:
-            known = _arities[self._native, getter] = super()._arity(getter)
+            self._require(getter)
+            known = _types[self._native, getter] = self._native.argument_types(PREFIX + getter)
         return known
+
+    def _arity(self, getter: str) -> int:
+        return len(self._argument_types(getter))
 
     def _lacks(self, getter: str, argument: str, value: Any) -> NoReturn:
         raise NotInUpstream(
