@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .._handle import pinned
 from ..enums import Op
 from ..tensor import Tensor
 from .checks import Checked, Source
@@ -194,11 +195,11 @@ class AttentionGetters(Checked):
         return k, v, self._same_memory(op)
 
     def _same_memory(self, op: Tensor) -> bool:
-        null = self._native.ffi.NULL
-        k, v = op._use().src[1], op._use().src[2]
-        if v.view_src == null:
-            return False
-        return bool(v.view_src == k or (v.view_src == k.view_src and v.view_offs == k.view_offs))
+        with pinned(op.context._reachable()):
+            k, v = op._use().src[1], op._use().src[2]
+            if v.view_src == self._native.ffi.NULL:
+                return False
+            return bool(v.view_src == k or (v.view_src == k.view_src and v.view_offs == k.view_offs))
 
     def _groups(self, getter: str, op: Tensor) -> int:
         k = self._sources_of(getter, op)[0]

@@ -1,4 +1,4 @@
-"""Checks that several mirrors share: of arguments, and of what the getter reads of an op's sources."""
+"""Checks that several mirrors share: of arguments, and of what the getter reads of an op."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
@@ -9,36 +9,15 @@ from ..enums import Op
 from ..errors import NotInUpstream
 from ..tensor import Tensor
 from .base import PREFIX, Getters
-
-_RESULT = -1
-_INT32 = 2**31 - 128
-"""The highest axis that upstream can round up in 32 bits; it rounds up to at most 128."""
-
-# Getters that take axes of these sources as 32-bit numbers and then divide by them (which ends the process at
-# 0) or multiply them. ggml's constructors do not stop an axis of 2**32, which they would read as 0.
-_COUNTED: dict[str, tuple[tuple[int, ...], int]] = {
-    "mul_mm": ((0, 1), _INT32),
-    "mul_mv": ((0, 1), _INT32),
-    "mul_mv_ext": ((0, 1), _INT32),
-    "mul_mv_id": ((0, 1), _INT32),
-    "flash_attn_ext": ((1, 2), _INT32),
-    "flash_attn_ext_vec": ((1, 2), _INT32),
-    "ssm_conv": ((1,), _INT32),
-    "ssm_conv_batched": ((1,), _INT32),
-    "ssm_scan": ((0,), _INT32),
-    "rwkv": ((0,), _INT32),
-    "gated_delta_net": ((2, 3, _RESULT), _INT32),
-    "dsv4_hc": ((0,), _INT32),
-    "diag": ((0,), _INT32),
-    "solve_tri": ((1,), 2**28 - 32),
-}
+from .reads import READS, RESULT, Reads
 
 _types: dict[tuple[Native, str], tuple[str, ...]] = {}
 
 
 class Source(NamedTuple):
-    """What mirrors read of a source of an op."""
+    """What mirrors read of a source of an op, or of its result."""
 
+    op: int
     type: int
     ne: tuple[int, ...]
     nb: tuple[int, ...]
@@ -50,22 +29,28 @@ class Checked(Getters):
 
     def _check_op(self, getter: str, op: Tensor, ops: Sequence[Op]) -> None:
         super()._check_op(getter, op, ops)
-        with pinned(op.context._reachable()):  # the getter reads the sources, too
-            indices, highest = _COUNTED.get(getter, ((), 0))
-            for index in indices:
-                tensor = op._use() if index == _RESULT else op._use().src[index]
-                ne = [int(n) for n in tensor.ne]
-                if not all(1 <= n <= highest for n in ne):
-                    what = "the result" if index == _RESULT else f"src{index}"
-                    raise ValueError(
-                        f"get_pipeline_{getter} takes axes of 1..{highest}, {what} of {op!r} has ne {ne}"
-                    )
+        reads = READS.get(getter, Reads())
+        for index in reads.sources:
+            if not self._has_source(op, index):
+                raise ValueError(f"get_pipeline_{getter}: {op!r} has no src{index}")
+        for index in reads.counted:
+            ne = self._source(op, index).ne
+            if not all(1 <= n <= reads.highest for n in ne):
+                what = "the result" if index == RESULT else f"src{index}"
+                raise ValueError(
+                    f"get_pipeline_{getter} takes axes of 1..{reads.highest}; {what} of {op!r} has ne {ne}"
+                )
+
+    def _has_source(self, op: Tensor, index: int) -> bool:
+        with pinned([op.context]):
+            return bool(op._use().src[index] != op._native.ffi.NULL)
 
     def _source(self, op: Tensor, index: int) -> Source:
         """A source of an op that was checked and has it."""
         with pinned(op.context._reachable()):
-            tensor = op._use().src[index]
+            tensor = op._use() if index == RESULT else op._use().src[index]
             return Source(
+                int(tensor.op),
                 int(tensor.type),
                 tuple(int(n) for n in tensor.ne),
                 tuple(int(n) for n in tensor.nb),
@@ -74,7 +59,7 @@ class Checked(Getters):
 
     def _need_source(self, getter: str, op: Tensor, ops: Sequence[Op], index: int, what: str) -> None:
         """Raises ValueError when an op of the right kind lacks an optional source."""
-        if isinstance(op, Tensor) and op._use().src[index] == op._native.ffi.NULL:
+        if isinstance(op, Tensor) and not self._has_source(op, index):
             self._check_op(getter, op, ops)
             raise ValueError(f"get_pipeline_{getter}: {op!r} has no {what} (src{index})")
 

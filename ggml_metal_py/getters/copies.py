@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ..enums import Op
 from ..tensor import Tensor, Type
 from .checks import Checked
+from .reads import RESULT
 
 if TYPE_CHECKING:
     from ..pipeline import Pipeline
@@ -55,7 +56,7 @@ class CopyGetters(Checked):
         if self._arity("set_rows") == 2:
             return self._of_op("set_rows", op, (Op.SET_ROWS,))
         self._check_op("set_rows", op, (Op.SET_ROWS,))
-        return self._call("set_rows", self._source(op, 1).type, int(op._use().type))
+        return self._call("set_rows", self._source(op, 1).type, self._source(op, RESULT).type)
 
     def get_pipeline_memset(self, op: Tensor) -> "Pipeline":
         """`kernel_memset_T`, T being i64: what COUNT_EQUAL clears its result with. Takes any tensor.

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ..enums import Op
 from ..tensor import Tensor, Type
 from .checks import Checked
+from .reads import RESULT
 
 if TYPE_CHECKING:
     from ..pipeline import Pipeline
@@ -83,7 +84,7 @@ class ElementwiseGetters(Checked):
         src0, src1 = self._source(op, 0), self._source(op, 1)
         one_row = all(n == 1 for n in src1.ne[1:]) and src1.is_contiguous
         row = one_row and src0.ne[0] % 4 == 0 and src1.ne[0] % 4 == 0
-        return self._call("bin", int(op._use().op), fused, row)
+        return self._call("bin", self._source(op, RESULT).op, fused, row)
 
     def get_pipeline_bin_one(self, op: Op | str) -> "Pipeline":
         """`kernel_bin_fuse_f32_f32_f32` for one op, as ACC uses it; ADD, SUB, MUL, DIV, else GgmlAbort.

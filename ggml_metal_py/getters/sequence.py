@@ -1,10 +1,12 @@
 """State-space and recurrent models, and hyper-connections."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..enums import Op
 from ..tensor import Tensor
 from .checks import Checked
+from .reads import RESULT
 
 if TYPE_CHECKING:
     from ..pipeline import Pipeline
@@ -86,6 +88,13 @@ class SequenceGetters(Checked):
         """
         return self._of_op("rwkv", op, (Op.RWKV_WKV6, Op.RWKV_WKV7))
 
+    def _check_op(self, getter: str, op: Tensor, ops: Sequence[Op]) -> None:
+        super()._check_op(getter, op, ops)
+        if getter == "rwkv":
+            state = 6 if self._source(op, RESULT).op == self._op_value(Op.RWKV_WKV7) else 5
+            if not self._has_source(op, state):
+                raise ValueError(f"get_pipeline_rwkv: {op!r} has no src{state}")
+
     def get_pipeline_gated_delta_net(self, op: Tensor) -> "Pipeline":
         """`kernel_gated_delta_net_T0_NSG`, nsg = ne20 / 32; the name adds ne20, ne30 and K.
 
@@ -107,4 +116,4 @@ class SequenceGetters(Checked):
         if "ggml_tensor" in self._argument_types("dsv4_hc")[1]:
             return self._of_op("dsv4_hc", op, ops)
         self._check_op("dsv4_hc", op, ops)
-        return self._call("dsv4_hc", int(op._use().op))
+        return self._call("dsv4_hc", self._source(op, RESULT).op)
