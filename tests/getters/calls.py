@@ -6,6 +6,7 @@ from typing import Any
 
 import ggml_metal_py as gm
 
+from .expected import Abort, Expected, rules
 from .host_names import UPSTREAM
 from .recipes import Recipe, realise
 from .rows import Row
@@ -28,16 +29,22 @@ def device_of(row: Row) -> gm.Device:
 
 
 class Call:
-    """A drawn call: its arguments made real in a Context of its own. Use with `with`."""
+    """A drawn call: its arguments made real in a Context of its own. Use with `with`.
+
+    A dict as the last argument holds keyword arguments.
+    """
 
     def __init__(self, row: Row, getter: str, arguments: tuple[Any, ...]) -> None:
         self.device = device_of(row)
+        self.row = row
         self.getter = getter
+        self.options = arguments[-1] if arguments and isinstance(arguments[-1], dict) else {}
         self._context = self.device.context(tensors=64)
         try:
             self.arguments = tuple(
                 realise(argument, self._context) if isinstance(argument, Recipe) else argument
                 for argument in arguments
+                if argument is not self.options
             )
         except BaseException:
             self._context.close()
@@ -52,5 +59,12 @@ class Call:
     def __exit__(self, *_: object) -> None:
         self._context.close()
 
-    def __call__(self) -> Any:
-        return getattr(self.device.library, f"get_pipeline_{self.getter}")(*self.arguments)
+    def __call__(self) -> gm.Pipeline:
+        for argument in self.arguments:
+            if isinstance(argument, gm.Tensor):
+                argument._pipelines.clear()  # ask upstream, not the tensor's memory
+        return getattr(self.device.library, f"get_pipeline_{self.getter}")(*self.arguments, **self.options)
+
+    def expected(self) -> Expected | Abort:
+        """What the model says of this call."""
+        return rules()[self.getter](self.row, *self.views, **self.options)

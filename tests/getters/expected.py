@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from . import c
 
@@ -75,8 +74,3 @@ def rules() -> dict[str, Rule]:
 
     assert model
     return _rules
-
-
-def expect(getter: str, *arguments: Any) -> Expected | Abort:
-    """What the model says: `arguments` are the row and the getter's arguments, tensors as OpViews."""
-    return rules()[getter](*arguments)

@@ -12,7 +12,7 @@ import ggml_metal_py as gm
 
 from .calls import Call, device_of
 from .draws import arguments_of
-from .expected import Abort, Expected, expect
+from .expected import Abort, Expected
 from .host_names import host_names
 from .rows import Row
 
@@ -39,7 +39,7 @@ records = {row: Record() for row in Row}
 def check(row: Row, getter: str, arguments: tuple[Any, ...]) -> None:
     """The library answers as the model says. `arguments` are drawn by `arguments_of`."""
     with Call(row, getter, arguments) as call:
-        expected = expect(getter, row, *call.views)
+        expected = call.expected()
         if isinstance(expected, Abort):
             aborts(call, expected)
         elif expected.base not in host_names(row):

@@ -28,6 +28,12 @@ class OpView:
     src: "tuple[OpView | None, ...]"
     """Always 10 long; sources of sources are left out."""
 
+    def sources(self, count: int) -> "tuple[OpView, ...]":
+        """The first sources, which an op of this kind has."""
+        found = [source for source in self.src[:count] if source is not None]
+        assert len(found) == count, f"{self.op} has no {count} sources"
+        return tuple(found)
+
     @property
     def nelements(self) -> int:
         return math.prod(self.ne)

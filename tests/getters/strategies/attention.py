@@ -1,0 +1,128 @@
+"""Draws for flash attention and the lightning indexer."""
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from ..c import pad
+from ..draws import Arguments, Draw, draws, leaf, near, one_of
+from ..recipes import Recipe, op, tensor
+from ..rows import Row
+from ..tensor_types import TYPES, types_of
+
+HEADS = [(n, n) for n in (32, 40, 48, 64, 72, 80, 96, 112, 128, 192, 256, 512)]
+HEADS += [(192, 128), (576, 512), (320, 256), (96, 64), (64, 96), (128, 64), (33, 33), (1024, 1024)]
+FLAGS = ("has_mask", "has_sinks", "has_bias", "has_scap", "has_kvpad")
+_VARIANTS = one_of(
+    (False, 1, None), (True, 1, None), *[(False, q, ne) for q in (1, 2, 4) for ne in (1, 2, 4)]
+)
+_BITS = st.integers(0, 2 ** (len(FLAGS) + 1) - 1)
+
+
+def attention(draw: Draw, row: Row, *, masked: bool = False) -> Recipe:
+    """A flash_attn_ext of every type and head size, k and v in every layout."""
+    type = draw(one_of(*["f16"] * 6, *types_of(row)))
+    dk, dv = (pad(n, TYPES[type].block) for n in draw(one_of(*HEADS)))
+    kv, queries, heads, shared, batch = draw(
+        one_of((32, 1, 4, 1, 1), (33, 8, 4, 2, 1), (256, 65, 8, 8, 2), (1, 20, 6, 3, 1))
+    )
+    q = tensor("f32", dk, queries, heads, batch)
+    k = leaf(draw, type, (dk, kv, shared, batch), rows=True)
+    v = leaf(draw, type, (dv, kv, shared, batch), rows=True)
+    extra = draw(one_of(None, 0, 1, 8, 12)) if not masked else 0
+    mask = None if extra is None else tensor("f16", kv, pad(queries, 64) + extra, 1, 1)
+    return op("flash_attn_ext", q, k, v, mask, 1.0, 0.0, 0.0)
+
+
+def _flags(draw: Draw, row: Row) -> dict[str, object]:
+    bits = draw(_BITS)
+    flags: dict[str, object] = {flag: bool(bits >> i & 1) for i, flag in enumerate(FLAGS)}
+    if row >= Row.V0_25_3 and bits >> len(FLAGS) & 1:
+        flags["use_kv_f16"] = True
+        flags["ns10"], flags["ns20"] = draw(one_of((64, 128), (128, 128), (2**31 - 1, 0), (-1, 5)))
+    return flags
+
+
+@draws("flash_attn_ext")
+def flash_attn_ext(row: Row) -> SearchStrategy[Arguments]:
+    @st.composite
+    def arguments(draw: Draw) -> Arguments:
+        return attention(draw, row), _flags(draw, row) | {"nsg": draw(one_of(4, 1, 2, 8, 2**20))}
+
+    return arguments()
+
+
+@draws("flash_attn_ext_vec")
+def flash_attn_ext_vec(row: Row) -> SearchStrategy[Arguments]:
+    @st.composite
+    def arguments(draw: Draw) -> Arguments:
+        made = attention(draw, row)
+        nsg, nwg = draw(one_of((1, 32), (2, 1), (4, 16), (8, 2**20)))
+        options = _flags(draw, row) | {"nsg": nsg, "nwg": nwg}
+        if row >= Row.V0_25_3:
+            has_sparse, nqpsg, ne = draw(_VARIANTS)
+            options |= {"has_sparse": has_sparse, "nqpsg": nqpsg}
+            if ne is not None:
+                options["ne"] = ne
+        return made, options
+
+    return arguments()
+
+
+@draws("flash_attn_ext_pad")
+def flash_attn_ext_pad(row: Row) -> SearchStrategy[Arguments]:
+    @st.composite
+    def arguments(draw: Draw) -> Arguments:
+        return attention(draw, row), draw(st.booleans()), draw(near(32, 64, 2**20))
+
+    return arguments()
+
+
+@draws("flash_attn_ext_blk")
+def flash_attn_ext_blk(row: Row) -> SearchStrategy[Arguments]:
+    @st.composite
+    def arguments(draw: Draw) -> Arguments:
+        return attention(draw, row), draw(near()), draw(near(32, 64, 2**20))
+
+    return arguments()
+
+
+@draws("flash_attn_ext_kv_f16")
+def flash_attn_ext_kv_f16(row: Row) -> SearchStrategy[Arguments]:
+    @st.composite
+    def arguments(draw: Draw) -> Arguments:
+        return (attention(draw, row),)
+
+    return arguments()
+
+
+@draws("flash_attn_ext_vec_idx")
+def flash_attn_ext_vec_idx(row: Row) -> SearchStrategy[Arguments]:
+    @st.composite
+    def arguments(draw: Draw) -> Arguments:
+        return (attention(draw, row, masked=True),)
+
+    return arguments()
+
+
+@draws("flash_attn_ext_vec_reduce")
+def flash_attn_ext_vec_reduce(row: Row) -> SearchStrategy[Arguments]:
+    @st.composite
+    def arguments(draw: Draw) -> Arguments:
+        return attention(draw, row), draw(near(32, 64, 128, 512)), draw(near(16, 32, 2**20))
+
+    return arguments()
+
+
+@draws("lightning_indexer")
+def lightning_indexer(row: Row) -> SearchStrategy[Arguments]:
+    @st.composite
+    def arguments(draw: Draw) -> Arguments:
+        type = draw(one_of(*types_of(row)))
+        d = pad(draw(near(64, 128)), TYPES[type].block)
+        heads, queries, kv, batch = draw(one_of((1, 1, 1, 1), (64, 3, 33, 1), (32, 8, 8, 2)))
+        q = leaf(draw, "f32", (d, heads, queries, batch))
+        k = leaf(draw, type, (d, 1, kv, batch))
+        weights, mask = tensor("f32", heads, queries, 1, batch), tensor("f16", kv, queries, 1, 1)
+        return (op("lightning_indexer", q, k, weights, mask),)
+
+    return arguments()
