@@ -29,6 +29,8 @@ class Checked(Getters):
 
     def _check_op(self, getter: str, op: Tensor, ops: Sequence[Op]) -> None:
         super()._check_op(getter, op, ops)
+        for context in op.context._reachable():
+            context._use()  # sources may be another context's, which must be open
         reads = READS.get(getter, Reads())
         for index in reads.sources:
             if not self._has_source(op, index):

@@ -21,8 +21,8 @@ class Reads(NamedTuple):
 
 _FIRST = """
     unary glu silu_back sum sum_rows argmax cumsum_blk cumsum_add norm norm_scale l2_norm group_norm soft_max
-    tri ssm_scan_ssd_mma argsort argsort_merge top_k top_k_merge top_k_radix col2im_1d pool_1d pool_2d upscale pad
-    pad_reflect_1d roll timestep_embedding opt_step_adamw opt_step_sgd
+    tri ssm_scan_ssd_mma argsort argsort_merge top_k top_k_merge top_k_radix col2im_1d pool_1d pool_2d upscale
+    pad pad_reflect_1d roll timestep_embedding opt_step_adamw opt_step_sgd
 """
 _FIRST_TWO = """
     bin set_rows count_equal mul_mm_id im2col conv_2d conv_2d_dw conv_3d conv_transpose_1d conv_transpose_2d
