@@ -5,16 +5,20 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from ..draws import Arguments, draws, leaf, one_of
+from ..draws import Arguments, draws, one_of
 from ..model.binary import ROW_LIMIT
 from ..recipes import op
 from ..rows import Row
-from ..shapes import SMALL, Shape, around, typed
+from ..shapes import SMALL, Shape, around, tidy, typed
 
+_TYPES = (*["f32"] * 6, "f16", "bf16", "q8_0")
 _SHAPES = (*SMALL, *around(ROW_LIMIT))
 _FUSED = one_of(1, 2, 3, 8, 9, 0, -1, 2**15 - 1, 2**15, 2**16 + 1, -(2**31))
 _NAMES = one_of("add", "sub", "mul", "div")
-_OPS = one_of("ADD", "SUB", "MUL", "DIV", "ADD_ID", "CONCAT", "ACC", "ADD1", "MUL_MAT", "NONE")
+_OPS = one_of(
+    *("ADD", "SUB", "MUL", "DIV", "ADD_ID", "CONCAT", "ACC", "ADD1", "MUL_MAT", "NONE", "REPEAT", "SUM"),
+    *("MUL_MAT_ID", "SCALE", "SET", "CPY", "GLU", "UNARY", "SQR", "OUT_PROD", "NORM", "POOL_1D", "CUSTOM"),
+)
 
 
 def _repeated(ne: Shape, how: str) -> Shape:
@@ -36,9 +40,9 @@ def bin(row: Row) -> SearchStrategy[Arguments]:
 
     @st.composite
     def arguments(draw: Any) -> Arguments:
-        type, ne = draw(typed(("f32", "f16", "bf16", "f32", "i32", "q8_0"), _SHAPES))
-        a = leaf(draw, type, ne)
-        b = leaf(draw, draw(one_of("f32", "f16")), _repeated(ne, draw(hows)))
+        type, ne = draw(typed(_TYPES, _SHAPES))
+        a = tidy(draw, type, ne)
+        b = tidy(draw, draw(one_of(*["f32"] * 5, "f16")), _repeated(ne, draw(hows)))
         return op(draw(_NAMES), a, b), draw(_FUSED)
 
     return arguments()

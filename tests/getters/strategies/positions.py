@@ -18,22 +18,21 @@ _ODD_MODES = one_of(1, 3, 4, 9, 10, 16, 26, 32, 41, 42, 56, -1, -(2**31), 2**31 
 @draws("rope")
 def rope(row: Row) -> SearchStrategy[Arguments]:
     constructors = ("rope_ext", "rope_ext", "rope_ext_back") if row >= Row.V0_20_2 else ("rope_ext",)
-    tokens = near(2, 5)
+    tokens = one_of(1, 2, 4, 5, 8, 9, 64)
 
     @st.composite
     def arguments(draw: Any) -> Arguments:
         n, mode = draw(tokens), draw(_MODES)
-        type = draw(one_of("f32", "f16", "bf16"))
+        type = draw(one_of("f32", "f16", "f32", "f16", "bf16"))
         a = leaf(draw, type, (draw(one_of(2, 64, 80)), draw(one_of(1, 3)), n, 1))
         positions = tensor("i32", 4 * n if mode & MROPE else n)
         scales = (1e4, 1.0, 0.0, 1.0, 32.0, 1.0)
         made = op(draw(one_of(*constructors)), a, positions, None, 2, mode, 0, *scales)
         if seldom(draw):
             made = changed(made, params={2: draw(_ODD_MODES)})
-        if seldom(draw):
-            quarter = -(-n // 4)
-            few = tensor("i32", max(quarter + draw(one_of(-1, 0)), 1))
-            made = changed(made, src={1: few})
+        if mode & MROPE and draw(one_of(False, False, True)):
+            enough = -(-n // 4)
+            made = changed(made, src={1: tensor("i32", max(enough - draw(one_of(0, 1)), 1))})
         return (made,)
 
     return arguments()

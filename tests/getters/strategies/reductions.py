@@ -5,10 +5,10 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from ..draws import Arguments, draws, leaf, near, one_of
+from ..draws import Arguments, draws, near, one_of
 from ..recipes import changed, op, permute, tensor
 from ..rows import Row
-from ..shapes import NUMBERS, SMALL, any_leaf, packed, seldom, typed
+from ..shapes import NUMBERS, SMALL, any_leaf, packed, seldom, tidy, typed
 
 
 @draws("sum")
@@ -27,7 +27,7 @@ def sum_rows(row: Row) -> SearchStrategy[Arguments]:
 
     @st.composite
     def arguments(draw: Any) -> Arguments:
-        a = thin if seldom(draw) else any_leaf(draw, ("f32", "f32", "f16", "i32", "q4_0"))
+        a = thin if seldom(draw) else any_leaf(draw, NUMBERS)
         made = op(draw(one_of("sum_rows", "mean")), a)
         return (changed(made, type="f32") if seldom(draw) else made,)
 
@@ -55,8 +55,8 @@ def count_equal(row: Row) -> SearchStrategy[Arguments]:
         ne = (draw(near(32, 64, 128, 256, 512, 1024, 2**31 - 1)), *draw(rests))
         if ne[0] > 2**30:
             ne = (ne[0], 1, 1, 1)
-        first, second = draw(one_of(*[("i32", "i32")] * 6, ("i32", "f32"), ("f32", "f32"), ("i64", "i64")))
-        made = op("count_equal", leaf(draw, first, ne), tensor(second, *ne))
+        first, second = draw(one_of(*[("i32", "i32")] * 9, ("i32", "f32"), ("f32", "f32"), ("i64", "i64")))
+        made = op("count_equal", tidy(draw, first, ne), tensor(second, *ne))
         return (changed(made, type="i32") if seldom(draw) else made,)
 
     return arguments()

@@ -44,7 +44,7 @@ def pad(row: Row) -> SearchStrategy[Arguments]:
         kind = draw(one_of(*kinds))
         widths = draw(one_of((0, 0, 0, 0), (1, 0, 2, 0), (4, 3, 2, 1)))
         before_and_after = [n for width in widths for n in (width, 1)]
-        a = any_leaf(draw, ("f32", "f32", "f16", "i32"))
+        a = any_leaf(draw, ("f32", "f32", "f32", "f16", "i32"))
         made = op(kind, a, *(before_and_after if "ext" in kind else widths))
         return (changed(made, params={8: draw(one_of(0, 2, -1, 2**31 - 1))}) if seldom(draw) else made,)
 
@@ -67,7 +67,7 @@ def pad_reflect_1d(row: Row) -> SearchStrategy[Arguments]:
 def roll(row: Row) -> SearchStrategy[Arguments]:
     @st.composite
     def arguments(draw: Any) -> Arguments:
-        type, ne = draw(typed(("f32", "f32", "f16", "i32", "q8_0"), SMALL))
+        type, ne = draw(typed(("f32", "f32", "f32", "f16", "i32", "q8_0"), SMALL))
         sign = draw(one_of(1, -1))
         # ggml wants the stride of the type even for rows of one value: a permuted one has another.
         made = op("roll", tensor(type, *ne), *(sign * (n - 1) for n in ne))

@@ -55,7 +55,7 @@ def unary(row: Row) -> SearchStrategy[Arguments]:
     def arguments(draw: Any) -> Arguments:
         name, rest = draw(functions)
         made = op(name, _argument(draw, row, name), *rest)
-        result_type = draw(one_of(None, None, None, "f16", "f32"))
+        result_type = draw(one_of(*[None] * 8, "f16", "f32"))
         return (made if result_type is None else changed(made, type=result_type),)
 
     return arguments()
@@ -80,7 +80,7 @@ def glu(row: Row) -> SearchStrategy[Arguments]:
         type, ne = draw(typed(NUMBERS, _EVEN))
         a = sliced(type, ne, extra=(draw(one_of(0, 0, 1)), 0, 0))
         made = op(name, *[a] * count, *rest)
-        other = draw(one_of(*[None] * 4, *DISORDERED))
+        other = draw(one_of(*[None] * 12, *DISORDERED))
         return (made if other is None else changed(made, src={0: other}),)
 
     return arguments()
