@@ -24,9 +24,9 @@ VEC_NE = {
 }
 
 
-def values_of_a_row(of: OpView) -> int:
-    """The stride of a row, counted in the elements (or blocks) that lie side by side."""
-    return c.int32(of.nb[1] // of.nb[0])
+def row_stride(of: OpView, as_f16: bool) -> int:
+    """From row to row, in elements (or blocks) that lie side by side; a converted copy is packed."""
+    return of.ne[0] if as_f16 else c.int32(of.nb[1] // of.nb[0])
 
 
 @rule("flash_attn_ext_pad")
@@ -63,12 +63,12 @@ def flash_attn_ext(
     ns10: int | None = None,
     ns20: int | None = None,
 ) -> Expected:
-    """Before 0.25.3 the strides of k and v come from the tensors."""
+    """Strides that are not given come from the tensors, as always before 0.25.3."""
     _, k, v = op.sources(3)
     mask = op.src[3]
     bc_mask = mask is not None and mask.ne[1] % 8 != 0
-    ns10 = values_of_a_row(k) if ns10 is None else ns10
-    ns20 = values_of_a_row(v) if ns20 is None else ns20
+    ns10 = row_stride(k, use_kv_f16) if ns10 is None else ns10
+    ns20 = row_stride(v, use_kv_f16) if ns20 is None else ns20
     kind = "f16" if use_kv_f16 else k.type
     base = f"kernel_flash_attn_ext_{kind}_dk{k.ne[0]}_dv{v.ne[0]}"
     name = (
@@ -103,8 +103,8 @@ def flash_attn_ext_vec(
 ) -> Expected:
     """From 0.25.3 on there are instances with other nqpsg and ne than the plain one, and sparse masks."""
     _, k, v = op.sources(3)
-    ns10 = values_of_a_row(k) if ns10 is None else ns10
-    ns20 = values_of_a_row(v) if ns20 is None else ns20
+    ns10 = row_stride(k, use_kv_f16) if ns10 is None else ns10
+    ns20 = row_stride(v, use_kv_f16) if ns20 is None else ns20
     kind = "f16" if use_kv_f16 else k.type
     base = f"kernel_flash_attn_ext_vec_{kind}_dk{k.ne[0]}_dv{v.ne[0]}"
     plain = VEC_NE.get((k.ne[0], v.ne[0]), 4)

@@ -22,14 +22,21 @@ BATCHES = one_of(
     (1, 1, 1, 2**15),
     (1, 2**15, 1, 1),
 )
-SRC1_TYPES = one_of(*["f32"] * 5, "f16", "f16", "bf16", "i32", "f64")
+SRC1_TYPES = one_of(*["f32"] * 9, "f16", "f16", "bf16", "i32")
+# All types; those without kernels (integers, f64, intermediate quantisations) a little more rarely.
+SRC0_WITHOUT = {"i8", "i16", "i32", "i64", "f64", "q8_1", "q8_K", "tq1_0"}
+
+
+def source_types(row: Row) -> SearchStrategy[str]:
+    types = types_of(row)
+    return one_of(*["f32", "f16", "bf16"] * 2, *types, *[type for type in types if type not in SRC0_WITHOUT])
 
 
 def product(
     draw: Draw, row: Row, rows_a: SearchStrategy[int], rows_b: SearchStrategy[int], *ks: int
 ) -> Recipe:
     """A mul_mat of any types; ks are the row lengths of interest."""
-    type = draw(one_of(*types_of(row)))
+    type = draw(source_types(row))
     k, m, n = draw(blocks_near(type, *ks)), draw(rows_a), draw(rows_b)
     ne02, ne03, r2, r3 = draw(BATCHES)
     a = leaf(draw, type, (k, m, ne02, ne03), rows=True)
@@ -39,7 +46,7 @@ def product(
 
 def product_of_experts(draw: Draw, row: Row, *ks: int) -> Recipe:
     """A mul_mat_id: experts, how many of them each token uses, tokens."""
-    type = draw(one_of(*types_of(row)))
+    type = draw(source_types(row))
     k, m = draw(blocks_near(type, *ks)), draw(near())
     experts, used, places, tokens = draw(one_of((4, 2, 1, 3), (1, 1, 1, 1), (8, 6, 3, 2), (128, 8, 8, 33)))
     a = leaf(draw, type, (k, m, experts), rows=True)
