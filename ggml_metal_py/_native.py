@@ -120,9 +120,13 @@ class Native:
         """Names of all bound functions that begin with `prefix`, sorted."""
         return sorted(name for name in dir(self._lib) if name.startswith(prefix))
 
+    def function_type(self, name: str) -> Any:
+        """cffi's description of a bound function: `args` and `result`."""
+        return self.ffi.typeof(getattr(self._lib, name))
+
     def argument_types(self, name: str) -> tuple[str, ...]:
         """The C types of a bound function's arguments, in order."""
-        return tuple(argument.cname for argument in self.ffi.typeof(getattr(self._lib, name)).args)
+        return tuple(argument.cname for argument in self.function_type(name).args)
 
     def text(self, pointer: Any) -> str:
         """A C string as str; what is not UTF-8 in it is escaped."""
@@ -203,8 +207,7 @@ class Native:
     @cached_property
     def pipelines_are_values(self) -> bool:
         """Whether getters return the pipeline with its parameters by value, or the bare pipeline."""
-        function = self._lib.ggml_metal_library_get_pipeline
-        return bool(self.ffi.typeof(function).result.kind == "struct")
+        return bool(self.function_type("ggml_metal_library_get_pipeline").result.kind == "struct")
 
     def with_parameters(self, pipeline: Any) -> Any:
         """What the row's getters return, of a pipeline without parameters."""

@@ -1,6 +1,7 @@
 """Libraries of kernels: look pipelines up, compile them, and upstream's getters (upstream:
 ggml-metal-device.h, ggml_metal_library_*)."""
 
+import itertools
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -112,8 +113,8 @@ class Library(AllGetters):
     def _call(self, getter: str, *arguments: Any) -> Pipeline:
         native = self._native
         self._require(getter)
-        tensors = [argument for argument in arguments if isinstance(argument, Tensor)]
-        with pinned([self, *{tensor.context for tensor in tensors}]), self._serialised():
+        contexts = [a.context._reachable() for a in arguments if isinstance(a, Tensor)]
+        with pinned({self, *itertools.chain(*contexts)}), self._serialised():
             plain = [a._use() if isinstance(a, Tensor) else a for a in arguments]
             return self._pipeline(getattr(native, PREFIX + getter)(self._use(), *plain))
 

@@ -8,6 +8,7 @@ upstream refuses raise GgmlAbort with upstream's condition; those that are easy 
 from collections.abc import Sequence
 from typing import Any
 
+from ._native import Native
 from .tensor import MAX_DIMS, Context, Tensor, Type
 
 
@@ -16,7 +17,8 @@ def apply(name: str, *arguments: Any, context: Context | None = None, ndim: int 
 
     `arguments` are the C function's without its context: Tensors, numbers, Types, None for no tensor.
     `ndim` is the least number of axes of the result. Raises NotInUpstream, GgmlAbort, and ValueError when
-    no tensor and no context is given or tensors of two upstreams meet.
+    no tensor and no context is given, tensors of two upstreams meet, the name is not an op's, a tensor is
+    None that ggml needs, or an enum has no such value.
     """
     sources = [argument for argument in arguments if isinstance(argument, Tensor)]
     if context is None:
@@ -27,10 +29,44 @@ def apply(name: str, *arguments: Any, context: Context | None = None, ndim: int 
     for source in sources:
         context._check_upstream(source.context)
     function = getattr(native, f"ggml_{name}")
+    _check_arguments(native, name, arguments)
     plain = [native.ffi.NULL if a is None else a._use() if isinstance(a, Tensor) else a for a in arguments]
     target = context
     least = ndim or max((source.ndim for source in sources), default=0)
     return context._build(lambda: function(target._use(), *plain), least, sources)
+
+
+# Tensors that ggml's builders do without, by their position after the context; they follow every other one.
+_OPTIONAL = {
+    "soft_max_ext": 1,
+    "soft_max_ext_inplace": 1,
+    "rope_ext": 2,
+    "rope_ext_inplace": 2,
+    "rope_ext_back": 2,
+    "rope_multi": 2,
+    "rope_multi_inplace": 2,
+    "rope_multi_back": 2,
+    "flash_attn_ext": 3,
+    "dsv4_hc_post": 3,
+}
+
+
+def _check_arguments(native: Native, name: str, arguments: Sequence[Any]) -> None:
+    builder = native.function_type(f"ggml_{name}")
+    kinds = [kind.cname for kind in builder.args]
+    if builder.result.cname != "struct ggml_tensor *" or kinds[:1] != ["struct ggml_context *"]:
+        raise ValueError(f"ggml_{name} is not an op: it does not make a tensor in a context")
+    for i, (kind, argument) in enumerate(zip(builder.args[1:], arguments, strict=False)):
+        if argument is None and kind.cname == "struct ggml_tensor *" and _OPTIONAL.get(name) != i:
+            raise ValueError(f"{name}: argument {i + 1} is a tensor that ggml needs, it cannot be None")
+        if kind.kind == "enum" and not _is_value_of(kind, argument):
+            raise ValueError(f"{name}: argument {i + 1} is no value of {kind.cname}: {argument!r}")
+
+
+def _is_value_of(enum: Any, value: Any) -> bool:
+    # The last value of upstream's enums counts the others.
+    name = enum.elements.get(value, "COUNT") if hasattr(value, "__index__") else "COUNT"
+    return not name.endswith("COUNT")
 
 
 # ---- element by element

@@ -312,3 +312,27 @@ def test_mul_mat_of_arrays_agrees_with_numpy(kind: str) -> None:
 def test_mul_mat_of_arrays_refuses_vectors() -> None:
     with pytest.raises(ValueError, match=r"a is \(m, k\)"):
         gm.mul_mat(np.zeros(3), np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("mul_mat", (None,), "cannot be None"),
+        ("rope_ext", (None, None), "cannot be None"),
+        ("unary", (999,), "no value of enum ggml_unary_op"),
+        ("unary", ("GELU",), "no value of enum ggml_unary_op"),
+        ("cast", (4,), "no value of enum ggml_type"),
+        ("free", (), "not an op"),
+        ("n_dims", (), "not an op"),
+    ],
+)
+def test_what_ggml_would_follow_into_nowhere_is_refused(
+    name: str, arguments: tuple[object, ...], message: str, context: gm.Context
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        gm.ops.apply(name, context.new_tensor("f32", (4, 4)), *arguments)
+
+
+def test_tensors_that_ggml_does_without_may_be_none(context: gm.Context) -> None:
+    scores = context.new_tensor("f32", (4, 4))
+    assert gm.ops.apply("soft_max_ext", scores, None, 1.0, 0.0).op == "SOFT_MAX"

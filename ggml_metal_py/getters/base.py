@@ -57,11 +57,6 @@ class Getters(Handle):
                 f"upstream {self._native.row} has no {PREFIX}{getter}; the first row that has it is {first}"
             )
 
-    def _arity(self, getter: str) -> int:
-        """Number of the C function's arguments in this row, the library included."""
-        self._require(getter)
-        return len(self._native.argument_types(PREFIX + getter))
-
     # ---- from Python's values to C's; every one raises ValueError, or NotInUpstream for what the row lacks
 
     def _op_value(self, op: Op | str) -> int:
