@@ -125,7 +125,12 @@ def _decl(layout: Layout, toolchain: Toolchain) -> Group:
     if toolchain.kind != "apple":
         includes.append(PACKAGE / "softmetal" / "include")
     sources = (*_sources(layout, PACKAGE / "decl"), layout.generated / "table.cpp")
-    return Group("decl", sources, (*OWN_WARNINGS, *(f"-I{folder}" for folder in includes)))
+    return Group(
+        "decl",
+        sources,
+        (*OWN_WARNINGS, *(f"-I{folder}" for folder in includes)),
+        objc_flags=("-fno-objc-arc",) if toolchain.kind == "apple" else (BLOCKS, *SOFTMETAL_OBJC_FLAGS),
+    )
 
 
 def _softmetal(layout: Layout) -> Group:

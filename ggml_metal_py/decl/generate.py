@@ -80,6 +80,9 @@ def bind(row: str, folders: Sequence[Path], platform: str = sys.platform) -> Bin
     closure = _Closure(binding)
     for name in binding.functions:
         closure.visit(declared.functions[name].type)
+    for name in declared.typedefs:
+        if any(fnmatchcase(name, pattern) for pattern in names.TYPEDEFS):
+            closure.add_typedef(name)
     for tag in names.STRUCTS:
         closure.add_struct(tag)
     for tag in names.ENUMS:
@@ -116,7 +119,9 @@ class _Closure(c_ast.NodeVisitor):  # type: ignore[misc]
         self.add_enum(node.name)
 
     def visit_IdentifierType(self, node: c_ast.IdentifierType) -> None:  # noqa: N802
-        name = node.names[0]
+        self.add_typedef(node.names[0])
+
+    def add_typedef(self, name: str) -> None:
         if name in self._declared.typedefs and name not in _BUILTIN_TYPEDEFS | self._binding.typedefs:
             self._binding.typedefs.add(name)
             self.visit(self._declared.typedefs[name].type)

@@ -93,10 +93,12 @@ HEADERS = (
         # registry's own would leave it dangling.
         skip=("ggml_metal_device_init", "ggml_metal_device_get", "ggml_metal_device_free"),
     ),
+    Header("ggml-metal-impl.h", functions=()),
     Header("softmetal.h", functions=("softmetal_*",), guarded=False, softmetal_only=True),
     Header("module.h", functions=("gmpy_*",), guarded=False),
     Header("graph_check.h", functions=("gmpy_*",)),
     Header("pipelines.h", functions=("gmpy_*",)),
+    Header("command_buffer.h", functions=("gmpy_*",)),
     Header("guard.h", functions=("gmpy_*",), guarded=False),
 )
 
@@ -107,6 +109,7 @@ STRUCTS: dict[str, tuple[str, ...] | None] = {
     "ggml_init_params": None,
     "ggml_type_traits": ("type_name", "blck_size", "type_size", "is_quantized", "to_float"),
     "ggml_backend_device": ("context",),
+    "ggml_backend_buffer": ("context",),
     "ggml_metal_device_props": None,
     "ggml_metal_pipeline_with_params": None,
     "ggml_metal_buffer_id": None,
@@ -115,6 +118,9 @@ STRUCTS: dict[str, tuple[str, ...] | None] = {
     "gmpy_pipeline_record": None,
     "softmetal_stats": None,
 }
+
+# Typedefs that no bound prototype mentions, as fnmatch patterns: the argument structs of the kernels.
+TYPEDEFS = ("ggml_metal_kargs_*",)
 
 # Enums that no bound prototype mentions by itself.
 ENUMS = (
