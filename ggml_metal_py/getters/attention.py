@@ -1,12 +1,11 @@
 """Flash attention, its helpers, and the lightning indexer."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .._handle import pinned
 from ..enums import Op
 from ..tensor import Tensor
-from .checks import Checked, Source
+from .checks import Checked
 
 if TYPE_CHECKING:
     from ..pipeline import Pipeline
@@ -44,8 +43,7 @@ class AttentionGetters(Checked):
         Upstream: ggml-metal-device.cpp, ggml_metal_library_get_pipeline_flash_attn_ext_pad.
         """
         mask, block = self._flag("has_mask", has_mask), self._int("ncpsg", ncpsg)
-        self._need_mask("flash_attn_ext_pad", op, mask)
-        return self._of_op("flash_attn_ext_pad", op, _OPS, mask, block)
+        return self._attention("flash_attn_ext_pad", op, (mask, block), mask=mask)
 
     def get_pipeline_flash_attn_ext_blk(self, op: Tensor, nqptg: int, ncpsg: int) -> "Pipeline":
         """`kernel_flash_attn_ext_blk`: which blocks of the mask can be skipped. The name adds both numbers.
@@ -70,8 +68,7 @@ class AttentionGetters(Checked):
         Raises ValueError for an op without mask.
         Upstream: ggml-metal-device.cpp, ggml_metal_library_get_pipeline_flash_attn_ext_vec_idx.
         """
-        self._need_mask("flash_attn_ext_vec_idx", op, True)
-        return self._of_op("flash_attn_ext_vec_idx", op, _OPS)
+        return self._attention("flash_attn_ext_vec_idx", op, (), mask=True)
 
     def get_pipeline_flash_attn_ext(
         self,
@@ -95,10 +92,10 @@ class AttentionGetters(Checked):
         Upstream: ggml-metal-device.cpp, ggml_metal_library_get_pipeline_flash_attn_ext.
         """
         getter = "flash_attn_ext"
-        flags = self._flags(getter, op, has_mask, has_sinks, has_bias, has_scap, has_kvpad)
+        flags = self._flags(has_mask, has_sinks, has_bias, has_scap, has_kvpad)
         groups = self._int("nsg", nsg)
         steps = self._steps(getter, op, use_kv_f16, ns10, ns20, in_c=self._arity(getter) == 11)
-        return self._of_op(getter, op, _OPS, *flags, groups, *steps)
+        return self._attention(getter, op, (*flags, groups, *steps), mask=flags[0], sinks=flags[1])
 
     def get_pipeline_flash_attn_ext_vec(
         self,
@@ -128,9 +125,8 @@ class AttentionGetters(Checked):
         Upstream: ggml-metal-device.cpp, ggml_metal_library_get_pipeline_flash_attn_ext_vec.
         """
         getter = "flash_attn_ext_vec"
-        flags = self._flags(getter, op, has_mask, has_sinks, has_bias, has_scap, has_kvpad)
+        flags = self._flags(has_mask, has_sinks, has_bias, has_scap, has_kvpad)
         sparse, queries = self._flag("has_sparse", has_sparse), self._int("nqpsg", nqpsg)
-        self._need_mask(getter, op, sparse)
         in_c = self._arity(getter) == 15
         if not in_c and sparse:
             self._lacks(getter, "has_sparse", sparse)
@@ -138,14 +134,14 @@ class AttentionGetters(Checked):
             self._lacks(getter, "nqpsg", queries)
         groups = self._groups(getter, op) if nsg is None else self._int("nsg", nsg)
         steps = self._steps(getter, op, use_kv_f16, ns10, ns20, in_c)
+        rows = None if ne is None else self._int("ne", ne)
+        if not in_c and rows is not None and rows != self._baseline_ne(getter, op):
+            self._lacks(getter, "ne", rows)
         shape: tuple[int, ...] = ()
-        if in_c or ne is not None:
-            baseline = self._baseline_ne(getter, op)
-            rows = baseline if ne is None else self._int("ne", ne)
-            if not in_c and rows != baseline:
-                self._lacks(getter, "ne", rows)
-            shape = (sparse, queries, rows) if in_c else ()
-        return self._of_op(getter, op, _OPS, *flags, *shape, groups, self._int("nwg", nwg), *steps)
+        if in_c:
+            shape = sparse, queries, self._baseline_ne(getter, op) if rows is None else rows
+        arguments = (*flags, *shape, groups, self._int("nwg", nwg), *steps)
+        return self._attention(getter, op, arguments, mask=flags[0] or sparse, sinks=flags[1])
 
     def get_pipeline_flash_attn_ext_vec_reduce(self, op: Tensor, dv: int, nwg: int) -> "Pipeline":
         """`kernel_flash_attn_ext_vec_reduce`: joins what nwg workgroups found. The name adds dv and nwg.
@@ -166,51 +162,48 @@ class AttentionGetters(Checked):
 
     # ---- what they share
 
-    def _check_op(self, getter: str, op: Tensor, ops: Sequence[Op]) -> None:
-        super()._check_op(getter, op, ops)
-        if getter in ("flash_attn_ext", "flash_attn_ext_vec"):
-            for index in (1, 2):  # older rows divide by it
-                if self._source(op, index).nb[0] < 1:
-                    raise ValueError(f"get_pipeline_{getter}: src{index} of {op!r} has a stride nb0 of 0")
+    def _attention(
+        self, getter: str, op: Tensor, arguments: tuple[int, ...], mask: bool = False, sinks: bool = False
+    ) -> "Pipeline":
+        """`_of_op`; what was answered before had the sources that it needs."""
+        if isinstance(op, Tensor) and (self, getter, arguments) not in op._pipelines:
+            if mask:
+                self._need_source(getter, op, _OPS, 3, "mask")
+            if sinks:
+                self._need_source(getter, op, _OPS, 4, "sinks")
+        return self._of_op(getter, op, _OPS, *arguments)
 
-    def _need_mask(self, getter: str, op: Tensor, needed: bool) -> None:
-        if needed:
-            self._need_source(getter, op, _OPS, 3, "mask")
-
-    def _flags(
-        self, getter: str, op: Tensor, mask: bool, sinks: bool, bias: bool, scap: bool, kvpad: bool
-    ) -> tuple[bool, ...]:
+    def _flags(self, mask: bool, sinks: bool, bias: bool, scap: bool, kvpad: bool) -> tuple[bool, ...]:
         names = "has_mask", "has_sinks", "has_bias", "has_scap", "has_kvpad"
         values = mask, sinks, bias, scap, kvpad
-        flags = tuple(self._flag(name, value) for name, value in zip(names, values, strict=True))
-        self._need_mask(getter, op, flags[0])
-        if flags[1]:
-            self._need_source(getter, op, _OPS, 4, "sinks")
-        return flags
+        return tuple(self._flag(name, value) for name, value in zip(names, values, strict=True))
 
-    def _sources_of(self, getter: str, op: Tensor) -> tuple[Source, Source, bool]:
-        """K, V, and whether V is a view of K's memory."""
+    def _groups(self, getter: str, op: Tensor) -> int:
+        self._check_op(getter, op, _OPS)
+        values = self._source(op, 1).ne[1]
+        groups = 1
+        while 2 * _NWG * groups * _NCPSG < values and groups < 4:
+            groups *= 2
+        return groups
+
+    def _baseline_ne(self, getter: str, op: Tensor) -> int:
+        self._check_op(getter, op, _OPS)
+        return _BASELINE_NE.get((self._source(op, 1).ne[0], self._source(op, 2).ne[0]), 4)
+
+    def _derived_steps(self, getter: str, op: Tensor, as_f16: bool) -> tuple[int, int]:
+        """ns10 and ns20 as upstream takes them from the op."""
         self._check_op(getter, op, _OPS)
         k, v = self._source(op, 1), self._source(op, 2)
-        return k, v, self._same_memory(op)
+        if as_f16:  # it reads contiguous copies
+            return k.ne[0], k.ne[0] if self._v_is_in_k(op) else v.ne[0]
+        return k.nb[1] // k.nb[0], v.nb[1] // v.nb[0]
 
-    def _same_memory(self, op: Tensor) -> bool:
+    def _v_is_in_k(self, op: Tensor) -> bool:
         with pinned(op.context._reachable()):
             k, v = op._use().src[1], op._use().src[2]
             if v.view_src == self._native.ffi.NULL:
                 return False
             return bool(v.view_src == k or (v.view_src == k.view_src and v.view_offs == k.view_offs))
-
-    def _groups(self, getter: str, op: Tensor) -> int:
-        k = self._sources_of(getter, op)[0]
-        groups = 1
-        while 2 * _NWG * groups * _NCPSG < k.ne[1] and groups < 4:
-            groups *= 2
-        return groups
-
-    def _baseline_ne(self, getter: str, op: Tensor) -> int:
-        k, v, _ = self._sources_of(getter, op)
-        return _BASELINE_NE.get((k.ne[0], v.ne[0]), 4)
 
     def _steps(
         self,
@@ -221,26 +214,21 @@ class AttentionGetters(Checked):
         ns20: int | None,
         in_c: bool,
     ) -> tuple[int, ...]:
-        """use_kv_f16, ns10 and ns20, checked, as C takes them."""
+        """use_kv_f16, ns10 and ns20, checked, as C takes them in this row."""
         as_f16 = self._flag("use_kv_f16", use_kv_f16)
         if as_f16 and not in_c:
             self._lacks(getter, "use_kv_f16", as_f16)
-        given = {
-            name: self._int(name, step) for name, step in (("ns10", ns10), ("ns20", ns20)) if step is not None
-        }
-        if not in_c and not given:
+        given = (
+            None if ns10 is None else self._int("ns10", ns10),
+            None if ns20 is None else self._int("ns20", ns20),
+        )
+        if given == (None, None) and not in_c:
             return ()
-        steps = given
-        if not in_c or len(given) < 2:
-            k, v, shared = self._sources_of(getter, op)
-            if as_f16:
-                derived = {"ns10": k.ne[0], "ns20": k.ne[0] if shared else v.ne[0]}
-            else:
-                derived = {"ns10": k.nb[1] // k.nb[0], "ns20": v.nb[1] // v.nb[0]}
-            steps = {name: self._int(name, step) for name, step in (derived | given).items()}
-            if not in_c:
-                for name, step in given.items():
-                    if step != derived[name]:
-                        self._lacks(getter, name, step)
-                return ()
-        return as_f16, steps["ns10"], steps["ns20"]
+        derived = (0, 0) if in_c and None not in given else self._derived_steps(getter, op, as_f16)
+        steps = tuple(own if step is None else step for step, own in zip(given, derived, strict=True))
+        if in_c:
+            return as_f16, self._int("ns10", steps[0]), self._int("ns20", steps[1])
+        for name, step, own in zip(("ns10", "ns20"), steps, derived, strict=True):
+            if step != own:
+                self._lacks(getter, name, step)
+        return ()

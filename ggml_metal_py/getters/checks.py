@@ -21,7 +21,6 @@ class Source(NamedTuple):
     type: int
     ne: tuple[int, ...]
     nb: tuple[int, ...]
-    is_contiguous: bool
 
 
 class Checked(Getters):
@@ -29,19 +28,24 @@ class Checked(Getters):
 
     def _check_op(self, getter: str, op: Tensor, ops: Sequence[Op]) -> None:
         super()._check_op(getter, op, ops)
-        for context in op.context._reachable():
-            context._use()  # sources may be another context's, which must be open
         reads = READS.get(getter, Reads())
-        for index in reads.sources:
-            if not self._has_source(op, index):
-                raise ValueError(f"get_pipeline_{getter}: {op!r} has no src{index}")
-        for index in reads.counted:
-            ne = self._source(op, index).ne
-            if not all(1 <= n <= reads.highest for n in ne):
-                what = "the result" if index == RESULT else f"src{index}"
-                raise ValueError(
-                    f"get_pipeline_{getter} takes axes of 1..{reads.highest}; {what} of {op!r} has ne {ne}"
-                )
+        null = self._native.ffi.NULL
+        with pinned(op.context._reachable()):  # sources may be another context's, which must be open
+            result = op._use()
+            for index in reads.sources:
+                if result.src[index] == null:
+                    raise ValueError(f"get_pipeline_{getter}: {op!r} has no src{index}")
+            for index in reads.counted:
+                tensor = result if index == RESULT else result.src[index]
+                ne = [int(n) for n in tensor.ne]
+                if min(ne) < 1 or max(ne) > reads.highest:
+                    what = "the result" if index == RESULT else f"src{index}"
+                    raise ValueError(
+                        f"get_pipeline_{getter} takes axes of 1..{reads.highest}; {what} of {op!r} has {ne}"
+                    )
+            for index in reads.strided:
+                if result.src[index].nb[0] == 0:
+                    raise ValueError(f"get_pipeline_{getter}: src{index} of {op!r} has a stride nb0 of 0")
 
     def _has_source(self, op: Tensor, index: int) -> bool:
         with pinned([op.context]):
@@ -56,7 +60,6 @@ class Checked(Getters):
                 int(tensor.type),
                 tuple(int(n) for n in tensor.ne),
                 tuple(int(n) for n in tensor.nb),
-                bool(self._native.ggml_is_contiguous(tensor)),
             )
 
     def _need_source(self, getter: str, op: Tensor, ops: Sequence[Op], index: int, what: str) -> None:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from .._handle import pinned
 from ..enums import Op
 from ..tensor import Tensor, Type
 from .checks import Checked
@@ -81,10 +82,14 @@ class ElementwiseGetters(Checked):
         if self._arity("bin") == 3:
             return self._of_op("bin", op, _BINARY, fused)
         self._check_op("bin", op, _BINARY)
+        return self._call("bin", self._source(op, RESULT).op, fused, self._adds_one_row(op))
+
+    def _adds_one_row(self, op: Tensor) -> bool:
+        """As ggml-metal-ops.cpp decides before it calls, in rows whose getter does not."""
         src0, src1 = self._source(op, 0), self._source(op, 1)
-        one_row = all(n == 1 for n in src1.ne[1:]) and src1.is_contiguous
-        row = one_row and src0.ne[0] % 4 == 0 and src1.ne[0] % 4 == 0
-        return self._call("bin", self._source(op, RESULT).op, fused, row)
+        with pinned(op.context._reachable()):
+            contiguous = bool(self._native.ggml_is_contiguous(op._use().src[1]))
+        return contiguous and src1.ne[1:] == (1, 1, 1) and src0.ne[0] % 4 == 0 and src1.ne[0] % 4 == 0
 
     def get_pipeline_bin_one(self, op: Op | str) -> "Pipeline":
         """`kernel_bin_fuse_f32_f32_f32` for one op, as ACC uses it; ADD, SUB, MUL, DIV, else GgmlAbort.

@@ -1,5 +1,6 @@
 """Positions in a sequence."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..enums import Op
@@ -23,8 +24,12 @@ class PositionGetters(Checked):
         whisper.rn-0.5.2 add imrope: the mode is exactly IMROPE.
         Upstream: ggml-metal-device.cpp, ggml_metal_library_get_pipeline_rope.
         """
-        turns_back = self._native.has(_BACK_SINCE)
-        return self._of_op("rope", op, (Op.ROPE, Op.ROPE_BACK) if turns_back else (Op.ROPE,))
+        return self._of_op("rope", op, (Op.ROPE, Op.ROPE_BACK))
+
+    def _check_op(self, getter: str, op: Tensor, ops: Sequence[Op]) -> None:
+        if getter == "rope" and not self._native.has(_BACK_SINCE):
+            ops = (Op.ROPE,)
+        super()._check_op(getter, op, ops)
 
     def get_pipeline_arange(self, op: Tensor) -> "Pipeline":
         """`kernel_arange_T`.

@@ -10,13 +10,15 @@ INT32 = 2**31 - 128
 
 
 class Reads(NamedTuple):
-    """`counted`: sources whose axes the getter takes as 32-bit numbers, divides by (at 0 the process ends) or
-    multiplies. ggml's constructors let an axis of 2**32 pass, which such a getter reads as 0.
-    """
+    """What one getter reads. A division by 0 would end the process."""
 
     sources: tuple[int, ...] = ()
     counted: tuple[int, ...] = ()
+    """Sources whose axes it takes as 32-bit numbers, divides by or multiplies. ggml's constructors let an
+    axis of 2**32 pass, which such a getter takes for 0."""
     highest: int = INT32
+    strided: tuple[int, ...] = ()
+    """Sources by whose nb0 it divides."""
 
 
 _FIRST = """
@@ -38,8 +40,8 @@ READS: dict[str, Reads] = {
     "mul_mv": Reads((0, 1), counted=(0, 1)),
     "mul_mv_ext": Reads((0, 1), counted=(0, 1)),
     "mul_mv_id": Reads((0, 1, 2), counted=(0, 1)),
-    "flash_attn_ext": Reads((1, 2), counted=(1, 2)),
-    "flash_attn_ext_vec": Reads((1, 2), counted=(1, 2)),
+    "flash_attn_ext": Reads((1, 2), counted=(1, 2), strided=(1, 2)),
+    "flash_attn_ext_vec": Reads((1, 2), counted=(1, 2), strided=(1, 2)),
     "flash_attn_ext_kv_f16": Reads((1,)),
     "flash_attn_ext_vec_idx": Reads((3,)),
     "lightning_indexer": Reads((1,)),
