@@ -86,9 +86,10 @@ class AttentionGetters(Checked):
         """`kernel_flash_attn_ext_T1_dkDK_dvDV`, DK = ne10, DV = ne20: for many queries.
 
         The name adds the flags, bcm (rows of the mask are no multiple of 8), ns10 and ns20 (values from row
-        to row of K and V) and nsg (upstream: 4, or 8 for heads of 512 and more); the Pipeline's own nsg and
-        smem stay 0. use_kv_f16 puts f16 for T1. Only llama-cpp-python-0.3.36 takes the last three; elsewhere
-        what the op does not say raises NotInUpstream. Raises KernelNotFound for heads without a kernel.
+        to row of K and V) and nsg (upstream: 4; since pywhispercpp-1.5.0 8 for heads of 512 and more); the
+        Pipeline's own nsg and smem stay 0. use_kv_f16 puts f16 for T1. Only llama-cpp-python-0.3.36 takes the
+        last three; elsewhere what the op does not say raises NotInUpstream. Raises KernelNotFound for heads
+        without a kernel.
         Upstream: ggml-metal-device.cpp, ggml_metal_library_get_pipeline_flash_attn_ext.
         """
         getter = "flash_attn_ext"
