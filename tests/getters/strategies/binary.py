@@ -5,11 +5,11 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from ..draws import Arguments, draws, one_of
+from ..draws import Arguments, draws, leaf, one_of
 from ..model.binary import ROW_LIMIT
-from ..recipes import op
+from ..recipes import changed, op, tensor
 from ..rows import Row
-from ..shapes import SMALL, Shape, around, tidy, typed
+from ..shapes import SMALL, Shape, around, seldom, tidy, typed
 
 _TYPES = (*["f32"] * 6, "f16", "bf16", "q8_0")
 _SHAPES = (*SMALL, *around(ROW_LIMIT))
@@ -41,8 +41,11 @@ def bin(row: Row) -> SearchStrategy[Arguments]:
     @st.composite
     def arguments(draw: Any) -> Arguments:
         type, ne = draw(typed(_TYPES, _SHAPES))
-        a = tidy(draw, type, ne)
-        b = tidy(draw, draw(one_of(*["f32"] * 5, "f16")), _repeated(ne, draw(hows)))
+        a = leaf(draw, type, ne) if draw(one_of(False, True)) else tensor(type, *ne)
+        how = draw(hows)
+        b = tidy(draw, draw(one_of(*["f32"] * 5, "f16")), _repeated(ne, how))
+        if how == "row" and seldom(draw):
+            b = changed(b, nb=(8, *[8 * ne[0]] * 3))  # one row, every second value of a longer one
         return op(draw(_NAMES), a, b), draw(_FUSED)
 
     return arguments()

@@ -9,7 +9,7 @@ from ..draws import Arguments, Draw, draws, leaf, one_of
 from ..model.unary import SMALL as LIMIT
 from ..recipes import Recipe, changed, op, permute, sliced, tensor
 from ..rows import Row
-from ..shapes import NUMBERS, SMALL, Shape, any_leaf, around, packed, typed
+from ..shapes import NUMBERS, SMALL, Shape, any_leaf, around, packed, seldom, typed
 from ..tensor_types import types_of
 
 _SHAPES = (*SMALL, *around(LIMIT))
@@ -86,6 +86,8 @@ def glu(row: Row) -> SearchStrategy[Arguments]:
         type, ne = draw(typed(NUMBERS, _EVEN))
         a = _with_gaps(draw, row, type, ne)
         made = op(name, *[a] * count, *rest)
+        if seldom(draw):
+            made = changed(made, type="f16")
         other = draw(one_of(*[None] * 12, *DISORDERED))
         return (made if other is None else changed(made, src={0: other}),)
 
