@@ -57,9 +57,9 @@ def one_of(*choices: Any) -> SearchStrategy[Any]:
 
 @cache
 def near(*thresholds: int, least: int = 1, most: int = 2**31 - 1) -> SearchStrategy[int]:
-    """Lengths around thresholds: below, at and above each, and small ones."""
-    wanted = {t + d for t in thresholds for d in (-1, 0, 1)} | {1, 2, 3, 4, 5, 8}
-    return st.sampled_from(sorted(n for n in wanted if least <= n <= most))
+    """Lengths around thresholds: mostly each itself; below, above, the next multiple of 4; and small ones."""
+    around = {t + d for t in thresholds for d in (-1, 0, 1, 4)} | {1, 2, 3, 4, 5, 8}
+    return st.sampled_from([n for n in [*sorted(around), *thresholds * 2] if least <= n <= most])
 
 
 @cache

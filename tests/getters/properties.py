@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 
 import ggml_metal_py as gm
@@ -16,6 +15,12 @@ from .expected import Abort, Expected
 from .findings import KEPT, METAL_ALIGNMENT, OVERSIZED, UNALIGNED
 from .host_names import host_names
 from .rows import Row
+
+EXAMPLES = 200
+"""Calls drawn for a getter of a row."""
+
+# More where as many kernels and thresholds are as in these.
+MORE_EXAMPLES = {"mul_mv": 600, "mul_mv_id": 400, "flash_attn_ext": 400, "flash_attn_ext_vec": 400}
 
 FIELDS = ("nsg", "nr0", "nr1", "smem", "c4", "cnt")
 
@@ -49,25 +54,36 @@ def check(row: Row, getter: str, arguments: tuple[Any, ...]) -> None:
             agrees(row, call, expected)
 
 
+def refusal(call: Call, expected: Abort | Expected) -> gm.GgmlMetalError:
+    try:
+        pipeline = call()
+    except gm.GgmlMetalError as error:
+        return error
+    raise AssertionError(f"the model expects {expected}, the library answers {pipeline}")
+
+
 def aborts(call: Call, expected: Abort) -> None:
-    with pytest.raises(gm.GgmlAbort) as caught:
-        call()
-    assert expected.text in caught.value.message
-    assert caught.value.file
-    assert caught.value.line
+    error = refusal(call, expected)
+    assert isinstance(error, gm.GgmlAbort), f"the model expects {expected}, the library raises {error!r}"
+    assert expected.text in error.message
+    assert error.file
+    assert error.line
 
 
 def lacks(call: Call, expected: Expected) -> None:
-    with pytest.raises(gm.KernelNotFound) as caught:
-        call()
-    assert caught.value.name == expected.base
+    error = refusal(call, expected)
+    assert isinstance(error, gm.KernelNotFound), f"there is no {expected}, the library raises {error!r}"
+    assert error.name == expected.base
 
 
 def agrees(row: Row, call: Call, expected: Expected) -> None:
     library = call.device.library
     if (row, call.getter) in KEPT:
         expected = replace(expected, smem=first_smem(library, expected))
-    pipeline = call()
+    try:
+        pipeline = call()
+    except gm.GgmlMetalError as error:
+        raise AssertionError(f"the model expects {expected}") from error
     assert (pipeline.base, pipeline.name) == (expected.base, expected.name)
     for name in FIELDS:
         wanted = None if name in ("c4", "cnt") and not row.has_c4 else getattr(expected, name)
@@ -99,13 +115,20 @@ def fits(row: Row, getter: str, pipeline: gm.Pipeline) -> None:
     assert aligned or row < UNALIGNED.get(getter, row), f"{pipeline.name} wants {pipeline.smem} bytes"
 
 
-def holds(row: Row, getter: str, examples: int, body: Callable[..., None] = check) -> Callable[[], None]:
-    """A test that draws so many calls of the getter and checks each."""
+def examples_of(getter: str) -> int:
+    return MORE_EXAMPLES.get(getter, EXAMPLES)
+
+
+def holds(
+    row: Row, getter: str, examples: int, body: Callable[..., None] = check, **options: Any
+) -> Callable[[], None]:
+    """A test that draws so many calls of the getter and checks each. `options` are hypothesis' settings."""
 
     @settings(
         max_examples=examples,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.nested_given],
+        **options,
     )
     @given(arguments_of(getter, row))
     def property_of(arguments: tuple[Any, ...]) -> None:

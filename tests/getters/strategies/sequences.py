@@ -8,15 +8,18 @@ from ..recipes import Recipe, changed, op, tensor
 from ..rows import Row
 from ..tensor_types import TYPES, types_of
 
-_MOSTLY_F32 = one_of(*["f32"] * 6, "f16", "i32")
+_MOSTLY_F32 = one_of(*["f32"] * 12, "f16", "i32")
 
 
 def _convolution(draw: Draw) -> tuple[Recipe, int]:
     """An ssm_conv, now and then of what the kernel refuses, and its filter's length."""
     width, channels = draw(near(12, 16)), draw(near())
     tokens, sequences = draw(one_of((1, 1), (8, 2), (130, 3)))
-    x = leaf(draw, draw(_MOSTLY_F32), (width - 1 + tokens, channels, sequences))
-    return op("ssm_conv", x, leaf(draw, draw(_MOSTLY_F32), (width, channels))), width
+    x_ne, filter_ne = (width - 1 + tokens, channels, sequences), (width, channels)
+    if draw(one_of(True, False)):
+        return op("ssm_conv", tensor("f32", *x_ne), tensor("f32", *filter_ne)), width
+    x = leaf(draw, draw(_MOSTLY_F32), x_ne)
+    return op("ssm_conv", x, leaf(draw, draw(_MOSTLY_F32), filter_ne)), width
 
 
 def _filter_options(draw: Draw, row: Row, width: int) -> Arguments:
@@ -47,7 +50,7 @@ def ssm_conv_batched(row: Row) -> SearchStrategy[Arguments]:
 
 def _scan(draw: Draw, row: Row) -> Recipe:
     """An ssm_scan; the state's type is free."""
-    type = draw(one_of(*["f32"] * 6, *types_of(row)))
+    type = draw(one_of(*["f32"] * 60, *types_of(row)))
     block = TYPES[type].block
     d_state = -(-draw(near(32, 64, 128, 256, 7712, 8192)) // block) * block
     d, heads, tokens, sequences, groups = draw(one_of((1, 1, 1, 1, 1), (64, 4, 7, 2, 1), (33, 6, 3, 1, 3)))
@@ -83,14 +86,16 @@ def ssm_scan_ssd_mma(row: Row) -> SearchStrategy[Arguments]:
 def rwkv(row: Row) -> SearchStrategy[Arguments]:
     @st.composite
     def arguments(draw: Draw) -> Arguments:
-        size, heads, tokens, sequences = draw(near(64)), draw(near()), draw(near()), draw(one_of(1, 2))
-        first, state_type = draw(one_of("f32", "f32", "f16")), draw(one_of("f32", "f32", "f32", "f16"))
+        size, heads = draw(one_of(*[64] * 6, 1, 32, 63, 65, 128)), draw(near())
+        tokens, sequences = draw(near()), draw(one_of(1, 2))
+        first, state_type = draw(_MOSTLY_F32), draw(_MOSTLY_F32)
         state = tensor(state_type, size * size * heads, sequences)
         version = draw(one_of(6, 7))
         inputs = [tensor(first, size, heads, tokens) for _ in range(5 if version == 6 else 6)]
         made = op(f"rwkv_wkv{version}", *inputs, state)
-        lengths = draw(one_of(None, None, None, size * heads + 1))  # no constructor makes C % H != 0
-        return (made if lengths is None else changed(made, ne=(lengths, 1, 1, 1)),)
+        if draw(one_of(*[False] * 6, True)):
+            made = changed(made, ne=(size * heads + 1, 1, 1, 1))  # C % H != 0: no constructor makes it
+        return (made,)
 
     return arguments()
 
@@ -99,14 +104,14 @@ def rwkv(row: Row) -> SearchStrategy[Arguments]:
 def gated_delta_net(row: Row) -> SearchStrategy[Arguments]:
     @st.composite
     def arguments(draw: Draw) -> Arguments:
-        size, heads = draw(near(32, 64, 96, 128, 256)), draw(near())
+        size, heads = draw(one_of(*[32, 64, 96, 128] * 3, 1, 33, 160, 256, 2**15 + 32)), draw(near())
         tokens, sequences = draw(one_of((1, 1), (5, 2)))
-        snapshots = draw(one_of(1, 2, 4, 2**15))
+        snapshots = draw(one_of(1, 2, 4, 2**15)) if size < 2**15 else 1
         qkv = [leaf(draw, "f32", (size, heads, tokens, sequences), rows=True) for _ in range(3)]
         gate = tensor("f32", draw(one_of(1, size)), heads, tokens, sequences)
         beta = tensor("f32", 1, heads, tokens, sequences)
         made = _delta_net(row, qkv, gate, beta, (size, heads, sequences, snapshots))
-        fault = draw(one_of(*[None] * 6, "state", "result"))
+        fault = draw(one_of(*[None] * 10, "state", "result"))
         if fault == "state":
             made = changed(made, src={5: tensor("f16", size, size, heads, sequences)})
         elif fault == "result":

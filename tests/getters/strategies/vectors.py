@@ -8,7 +8,7 @@ from ..rows import Row
 from .matrices import product, product_of_experts
 
 # Where the number of simdgroups, the short kernels and the splitting of rows change.
-KS = (32, 64, 128, 256, 384, 512, 1024)
+KS = (32, 128, 256, 384, 512)
 
 
 @draws("mul_mv")
@@ -34,7 +34,11 @@ def mul_mv_ext(row: Row) -> SearchStrategy[Arguments]:
     @st.composite
     def arguments(draw: Draw) -> Arguments:
         made = product(draw, row, near(), near(), 128, 256)
-        nsg, nxpsg, r1ptg = (draw(one_of(2, 1, 4, 8, 2**15)), draw(one_of(4, 8, 16, 5)), draw(near(most=8)))
+        nsg, nxpsg, r1ptg = (
+            draw(one_of(2, 1, 4, 8, 2**15)),
+            draw(one_of(4, 8, 16, 5)),
+            draw(one_of(*[2, 3, 4, 5] * 3, 1, 6)),
+        )
         return made, nsg, nxpsg, r1ptg
 
     return arguments()
