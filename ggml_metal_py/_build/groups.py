@@ -21,17 +21,22 @@ OWN_WARNINGS = ("-Wall", "-Wextra")
 SOFTMETAL_OBJC_FLAGS = ("-fobjc-runtime=macosx",)
 BLOCKS = "-fblocks"
 
-# Functions of upstream's that some of its files call through decl/pipelines.cpp instead, which notes what is
-# compiled with which constants, and forwards.
+# Functions that a file of upstream's calls through decl/ instead, which notes what passes and forwards it.
 SEAMS = {
-    "ggml_metal_cv_init": "gmpy_seam_cv_init",
-    "ggml_metal_cv_free": "gmpy_seam_cv_free",
-    "ggml_metal_cv_set_int16": "gmpy_seam_cv_set_int16",
-    "ggml_metal_cv_set_int32": "gmpy_seam_cv_set_int32",
-    "ggml_metal_cv_set_bool": "gmpy_seam_cv_set_bool",
-    "ggml_metal_library_compile_pipeline": "gmpy_seam_compile_pipeline",
+    "ggml-metal-device.cpp": {  # decl/pipelines.cpp: what is compiled, with which constants
+        "ggml_metal_cv_init": "gmpy_seam_cv_init",
+        "ggml_metal_cv_free": "gmpy_seam_cv_free",
+        "ggml_metal_cv_set_int16": "gmpy_seam_cv_set_int16",
+        "ggml_metal_cv_set_int32": "gmpy_seam_cv_set_int32",
+        "ggml_metal_cv_set_bool": "gmpy_seam_cv_set_bool",
+        "ggml_metal_library_compile_pipeline": "gmpy_seam_compile_pipeline",
+    },
+    "ggml-metal-ops.cpp": {  # decl/encode.cpp: what would be dispatched
+        "ggml_metal_encoder_set_pipeline": "gmpy_seam_encoder_set_pipeline",
+        "ggml_metal_encoder_set_threadgroup_memory_size": "gmpy_seam_encoder_set_threadgroup_memory_size",
+        "ggml_metal_encoder_dispatch_threadgroups": "gmpy_seam_encoder_dispatch_threadgroups",
+    },
 }
-SEAM_FILES = ("ggml-metal-device.cpp",)
 
 
 @dataclass(frozen=True)
@@ -106,18 +111,20 @@ def _ggml_metal(layout: Layout, toolchain: Toolchain) -> list[Group]:
         cxx_flags = ("-include", "memory")
         objc_flags = SOFTMETAL_OBJC_FLAGS
     sources = _sources(layout, metal)
-    seamed = tuple(path for path in sources if path.name in SEAM_FILES)
-    seams = [f"-D{name}={ours}" for name, ours in SEAMS.items()]
-    return [
+    groups = [
         Group(
             "ggml-metal",
-            tuple(path for path in sources if path not in seamed),
+            tuple(path for path in sources if path.name not in SEAMS),
             tuple(flags),
             cxx_flags,
             objc_flags,
-        ),
-        Group("ggml-metal-seamed", seamed, (*flags, *seams), cxx_flags),
+        )
     ]
+    for path in sources:
+        if path.name in SEAMS:
+            seams = [f"-D{name}={ours}" for name, ours in SEAMS[path.name].items()]
+            groups.append(Group(path.stem, (path,), (*flags, *seams), cxx_flags))
+    return groups
 
 
 def _decl(layout: Layout, toolchain: Toolchain) -> Group:

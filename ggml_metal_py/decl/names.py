@@ -98,6 +98,7 @@ HEADERS = (
     Header("module.h", functions=("gmpy_*",), guarded=False),
     Header("graph_check.h", functions=("gmpy_*",)),
     Header("pipelines.h", functions=("gmpy_*",)),
+    Header("encode.h", functions=("gmpy_*",)),
     Header("command_buffer.h", functions=("gmpy_*",)),
     Header("guard.h", functions=("gmpy_*",), guarded=False),
 )
@@ -115,6 +116,7 @@ STRUCTS: dict[str, tuple[str, ...] | None] = {
     "ggml_metal_buffer_id": None,
     "gmpy_counters": None,
     "gmpy_constant": None,
+    "gmpy_dispatch": None,
     "gmpy_pipeline_record": None,
     "softmetal_stats": None,
 }
