@@ -89,7 +89,9 @@ class ElementwiseGetters(Checked):
         src0, src1 = self._source(op, 0), self._source(op, 1)
         with pinned(op.context._reachable()):
             contiguous = bool(self._native.ggml_is_contiguous(op._use().src[1]))
-        return contiguous and src1.ne[1:] == (1, 1, 1) and src0.ne[0] % 4 == 0 and src1.ne[0] % 4 == 0
+        # ops.cpp compares the number of values with ne10 in 32 bits.
+        one_row = contiguous and src1.ne[1:] == (1, 1, 1) and src1.ne[0] < 2**31
+        return one_row and src0.ne[0] % 4 == 0 and src1.ne[0] % 4 == 0
 
     def get_pipeline_bin_one(self, op: Op | str) -> "Pipeline":
         """`kernel_bin_fuse_f32_f32_f32` for one op, as ACC uses it; ADD, SUB, MUL, DIV, else GgmlAbort.
