@@ -215,6 +215,11 @@ class Native:
             return pipeline
         return self.ffi.new("struct ggml_metal_pipeline_with_params *", {"pipeline": pipeline})[0]
 
+    def copy_of(self, kind: str, memory: Any) -> Any:
+        """The value of type `kind`, a pointer type, that lies in `memory`; it lives on by itself."""
+        pointer = self.ffi.cast(kind, memory)
+        return self.ffi.new(kind, pointer[0])[0]
+
     @cached_property
     def function_constants(self) -> dict[int, str]:
         """Names of the kernels' function constants, by index."""

@@ -157,14 +157,23 @@ class Backend(Handle):
         views gets an empty Buffer. The context keeps the Buffer until either is closed. Raises ValueError
         when nothing needs memory, MemoryError.
         """
+        buffer = self._give_memory(context)
+        if buffer is None:
+            raise ValueError("every tensor of the context has memory already")
+        context._buffers.append(buffer)
+        context._store_waiting()
+        return buffer
+
+    def _give_memory(self, context: Context) -> Buffer | None:
+        """Memory for every tensor of the context that has none, without values; None when all have some."""
         native = self._native
         self._check_upstream(context)
         with context._building, pinned([self, *context._reachable_handles()]):
             without = [tensor for tensor in context._tensors() if not native.gmpy_has_memory(tensor)]
+            if not without:
+                return None
             views = [tensor for tensor in without if tensor.view_src]
             leaves = [tensor for tensor in without if not tensor.view_src]
-            if not without:
-                raise ValueError("every tensor of the context has memory already")
             self._check_views(views, leaves)
             buffer = self._alloc_leaves(context, leaves)
             for view in views:
@@ -172,9 +181,7 @@ class Backend(Handle):
                 if not native.gmpy_has_memory(view):
                     view.buffer = view.data = native.ffi.NULL
                     native.ggml_backend_view_init(view)
-            context._buffers.append(buffer)
-        context._store_waiting()
-        return buffer
+            return buffer
 
     def _alloc_leaves(self, context: Context, leaves: list[Any]) -> Buffer:
         native = self._native

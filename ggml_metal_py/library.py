@@ -127,6 +127,13 @@ class Library(AllGetters):
 
     # ---- from C to Python
 
+    def _from_encoder(self, noted: Any) -> Pipeline:
+        """The Pipeline that an encoder was given, from its bytes."""
+        kind = "struct ggml_metal_pipeline_with_params *"
+        if not self._native.pipelines_are_values:
+            kind = "ggml_metal_pipeline_t *"
+        return self._pipeline(self._native.copy_of(kind, noted))
+
     def _pointer_of(self, found: Any) -> Any:
         return found.pipeline if self._native.pipelines_are_values else found
 

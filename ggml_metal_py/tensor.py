@@ -98,6 +98,7 @@ class Context(Handle):
             raise ValueError(f"a context has room for at least one tensor, not {tensors}")
         native = device._native
         device._use()
+        self._device = device
         self._capacity = tensors
         self._made = next(_serial)
         self._building = threading.RLock()
@@ -114,6 +115,12 @@ class Context(Handle):
         for buffer in self._buffers:
             buffer.close()
         self._native.ggml_free(pointer)
+
+    @property
+    def device(self) -> "Device":
+        """The Device that it was made for."""
+        self._use()
+        return self._device
 
     # ---- making tensors
 
