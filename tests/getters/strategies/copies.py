@@ -11,12 +11,17 @@ from ..rows import Row
 from ..shapes import fitted, seldom
 from ..tensor_types import types_of
 
+_STORED = ("q8_0", "q4_0", "q4_1", "q5_0", "q5_1", "iq4_nl")
+"""What upstream copies floats into."""
+
 
 @draws("cpy")
 def cpy(row: Row) -> SearchStrategy[Arguments]:
-    types = st.sampled_from(types_of(row))
-    usual = one_of("f32", "f16", "bf16", "i32", "q8_0")
-    return st.one_of(st.tuples(usual, types), st.tuples(types, usual), st.tuples(types, types))
+    plain = ("f32", "f16", "bf16", "i32", "i64")
+    likely = [(a, b) for a in plain for b in plain] + [("f32", b) for b in _STORED]
+    likely += [(a, b) for a in _STORED for b in ("f32", "f16")]
+    every = [(a, b) for a in types_of(row) for b in types_of(row)]
+    return st.sampled_from(likely * (len(every) // len(likely)) + every)
 
 
 @draws("get_rows")
@@ -28,7 +33,7 @@ def one_type(row: Row) -> SearchStrategy[Arguments]:
 
 @draws("set_rows")
 def set_rows(row: Row) -> SearchStrategy[Arguments]:
-    types = st.sampled_from(types_of(row))
+    types = st.sampled_from([*types_of(row), *("f32", "f16", "bf16", *_STORED) * 4])
     values_types = one_of("f32", "f32", "f16") if row >= Row.V0_20_2 else one_of("f32")
     index_types = one_of("i64", "i32")
     shapes = one_of((1, 1, 1, 1), (32, 3, 1, 1), (256, 5, 2, 1), (512, 2, 2, 3), (33, 7, 1, 1))
