@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -19,9 +19,13 @@ def main() -> None:
     """ggml's Metal backend: on a Mac's GPU, or anywhere on a software Metal."""
 
 
+_upstream = click.option("--upstream", metavar="ROW", help="Upstream row; default: GGML_METAL_PY_UPSTREAM.")
+_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
 @main.command()
-@click.option("--upstream", metavar="ROW", help="Upstream row; default: GGML_METAL_PY_UPSTREAM.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@_upstream
+@_json
 def info(upstream: str | None, as_json: bool) -> None:
     """Show the upstream, the device's properties, and how many kernels and getters there are."""
     with _errors_as_lines():
@@ -35,11 +39,146 @@ def info(upstream: str | None, as_json: bool) -> None:
 
 
 @main.command()
+@_json
+def upstreams(as_json: bool) -> None:
+    """List the upstream rows: what is pinned, fetched and built, and which is the default."""
+    from dataclasses import asdict
+
+    from .upstreams import upstreams as all_rows
+
+    rows = [asdict(row) for row in all_rows()]
+    if as_json:
+        _print_json({"rows": rows})
+        return
+    for row in rows:
+        state = [word for word in ("fetched", "built", "default") if row[word]]
+        source = f"{row['package']} {row['version']}, ggml {row['ggml_version'] or 'of unknown version'}"
+        click.echo(f"{row['name']}: {source}: {', '.join(state) or 'not fetched'}")
+
+
+@main.command()
+@click.argument("name", required=False)
+@_upstream
+@_json
+def getters(name: str | None, upstream: str | None, as_json: bool) -> None:
+    """List upstream's pipeline getters and their mirrors; with NAME (mul_mm), tell the rule of one."""
+    from dataclasses import asdict
+
+    with _errors_as_lines():
+        from . import open as open_device
+        from .getters import listing
+
+        with open_device(upstream) as device:
+            found = listing.getters(device, name)
+    if as_json:
+        _print_json({"getters": [asdict(getter) for getter in found]})
+        return
+    for getter in found:
+        lacking = "" if getter.in_upstream else f"  (since {getter.first_row})"
+        click.echo(f"{getter.mirror}({', '.join(getter.arguments)}){lacking}")
+        if name is not None:
+            click.echo(f"\n{getter.doc}")
+
+
+_sources = click.option(
+    "--src",
+    "sources",
+    multiple=True,
+    metavar="TYPE:NE0xNE1..",
+    help="Type and ne of a source, src0 first: q4_0:4096x4096.",
+)
+_arguments = click.option(
+    "--arg", "arguments", multiple=True, help="An argument of the op that is no tensor, in ggml.h's order."
+)
+
+
+@main.command()
+@click.argument("op")
+@_sources
+@_arguments
+@_upstream
+@_json
+def pipeline(
+    op: str, sources: Sequence[str], arguments: Sequence[str], upstream: str | None, as_json: bool
+) -> None:
+    """Show the kernel and parameters that upstream chooses for OP, a name of ggml.h such as mul_mat."""
+    with _errors_as_lines():
+        from . import open as open_device
+        from .described import DescribedOp
+        from .select import describe
+
+        described = DescribedOp.parse(op, sources, arguments)
+        with open_device(upstream) as device, device.context() as context:
+            values = describe(described.make(context))
+    if as_json:
+        _print_json(values)
+        return
+    for dispatch in values["dispatches"]:
+        constants = {constant["name"]: constant["value"] for constant in dispatch.pop("constants")}
+        name = dispatch.pop("name")
+        _print_table({name: {**dispatch, "constants": constants}})
+
+
+@main.command("map")
+@click.argument("op")
+@_sources
+@_arguments
+@click.option(
+    "--axis",
+    "axes",
+    multiple=True,
+    metavar="NAME=VALUES",
+    help="N=1..64, K=64..4096/64, K=32..8192*2, N=1,2,9.",
+)
+@click.option("--picture", type=click.Path(dir_okay=False), help="Draw it: a .png, .svg or .pdf file.")
+@click.option(
+    "--csv", "csv_file", type=click.File("w", lazy=True), help="Write a table; - is standard output."
+)
+@_upstream
+@_json
+def kernel_map(
+    op: str,
+    sources: Sequence[str],
+    arguments: Sequence[str],
+    axes: Sequence[str],
+    picture: str | None,
+    csv_file: TextIO | None,
+    upstream: str | None,
+    as_json: bool,
+) -> None:
+    """Show which kernel upstream chooses for OP over a grid of shapes.
+
+    Axes of the sources are names in capitals: map mul_mat --src f16:Kx4096 --src f32:KxN
+    --axis K=64..4096/64 --axis N=1..64
+    """
+    with _errors_as_lines():
+        from . import kernel_map as maps
+        from . import open as open_device
+        from .described import DescribedOp, parse_axes
+
+        described = DescribedOp.parse(op, sources, arguments)
+        grid = parse_axes(axes)
+        if picture is not None:
+            from .picture import draw
+        with open_device(upstream) as device, _progress(f"map {op}") as progress:
+            found = maps.kernel_map(device, described, grid, progress)
+        if picture is not None:
+            draw(found, picture)
+        if csv_file is not None:
+            found.write_csv(csv_file)
+    if as_json:
+        _print_json({**found.as_json(), "picture": picture})
+    elif csv_file is None or csv_file.name != "-":
+        for base, count in found.counts().items():
+            click.echo(f"{base or 'not supported'}: {count} of {len(found.cells)} shapes")
+
+
+@main.command()
 @click.argument("audio", type=click.Path())
 @click.option("--model", default="tiny.en", show_default=True, help="A model file, or a known name.")
 @click.option("--threads", type=click.IntRange(min=1), help="Default: all that may be used.")
 @click.option("--compare-cpu", is_flag=True, help="Do it on ggml's CPU backend too, and compare.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@_json
 def transcribe(audio: str, model: str, threads: int | None, compare_cpu: bool, as_json: bool) -> None:
     """Print what is said in AUDIO (wav, mp3, flac...), by Whisper on the Metal backend.
 
@@ -89,6 +228,18 @@ def _print_table(values: dict[str, Any], indent: str = "") -> None:
             _print_table(value, indent + "  ")
         else:
             click.echo(f"{indent}{name}: {value}")
+
+
+@contextmanager
+def _progress(label: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on standard error, while it is a terminal."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(label)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 @contextmanager

@@ -28,8 +28,8 @@ def apply(name: str, *arguments: Any, context: Context | None = None, ndim: int 
     native = context._native
     for source in sources:
         context._check_upstream(source.context)
-    function = getattr(native, f"ggml_{name}")
     _check_arguments(native, name, arguments)
+    function = getattr(native, f"ggml_{name}")
     plain = [native.ffi.NULL if a is None else a._use() if isinstance(a, Tensor) else a for a in arguments]
     target = context
     least = ndim or max((source.ndim for source in sources), default=0)
@@ -51,12 +51,22 @@ _OPTIONAL = {
 }
 
 
-def _check_arguments(native: Native, name: str, arguments: Sequence[Any]) -> None:
+def argument_kinds(native: Native, name: str) -> tuple[Any, ...]:
+    """cffi's types of an op's arguments, the context left out. Raises NotInUpstream, ValueError."""
+    getattr(native, f"ggml_{name}")
     builder = native.function_type(f"ggml_{name}")
-    kinds = [kind.cname for kind in builder.args]
-    if builder.result.cname != "struct ggml_tensor *" or kinds[:1] != ["struct ggml_context *"]:
+    kinds: tuple[Any, ...] = builder.args
+    if (
+        builder.result.cname != "struct ggml_tensor *"
+        or not kinds
+        or kinds[0].cname != "struct ggml_context *"
+    ):
         raise ValueError(f"ggml_{name} is not an op: it does not make a tensor in a context")
-    for i, (kind, argument) in enumerate(zip(builder.args[1:], arguments, strict=False)):
+    return kinds[1:]
+
+
+def _check_arguments(native: Native, name: str, arguments: Sequence[Any]) -> None:
+    for i, (kind, argument) in enumerate(zip(argument_kinds(native, name), arguments, strict=False)):
         if argument is None and kind.cname == "struct ggml_tensor *" and _OPTIONAL.get(name) != i:
             raise ValueError(f"{name}: argument {i + 1} is a tensor that ggml needs, it cannot be None")
         if kind.kind == "enum" and not _is_value_of(kind, argument):

@@ -1,7 +1,7 @@
 """Pipelines: a compiled kernel, its function constants and its parameters (upstream: ggml-metal-device.h)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -88,3 +88,9 @@ class Pipeline:
     """What the kernel was specialised with, by index."""
     _struct: Any = field(default=None, repr=False, compare=False)
     _library: "Library | None" = field(default=None, repr=False, compare=False)
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain values, by the names of the fields."""
+        public = [field.name for field in fields(self) if not field.name.startswith("_")]
+        values = {name: getattr(self, name) for name in public}
+        return {**values, "constants": [asdict(constant) for constant in self.constants]}

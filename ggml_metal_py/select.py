@@ -7,7 +7,7 @@ few) is made where ops are encoded, by rules of the row; nothing of them is repe
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ._handle import pinned
 from .backend import Graph
@@ -72,6 +72,30 @@ def main_pipeline(found: Sequence[Dispatch]) -> Pipeline | None:
     pipelines = [dispatch.pipeline for dispatch in found]
     own = [pipeline for pipeline in pipelines if not any(helper in pipeline.base for helper in _HELPERS)]
     return next(iter(own or pipelines), None)
+
+
+def describe(op: Tensor) -> dict[str, Any]:
+    """The pipeline that does the work of an op and all its dispatches, as plain values.
+
+    Raises ValueError for an op that runs nothing, and as `dispatches` does.
+    """
+    found = dispatches(op)
+    pipeline = main_pipeline(found)
+    if pipeline is None:
+        raise ValueError(f"{op.op} runs nothing on the device")
+    return {
+        **pipeline.as_json(),
+        "dispatches": [
+            {
+                "op": dispatch.op,
+                **dispatch.pipeline.as_json(),
+                "threadgroups": list(dispatch.threadgroups),
+                "threads_per_threadgroup": list(dispatch.threads_per_threadgroup),
+                "threadgroup_memory": dispatch.threadgroup_memory,
+            }
+            for dispatch in found
+        ],
+    }
 
 
 class Selector:

@@ -12,7 +12,8 @@ from pathlib import Path
 from .. import device
 from .._native import Native, chosen_upstream, open_native
 from ..errors import GgmlMetalError
-from . import counters, process, rows
+from ..upstreams import upstreams
+from . import counters, process
 from .hosts import HOSTS
 
 _DEVICE_TYPE_CPU = 0  # enum ggml_backend_dev_type
@@ -106,10 +107,12 @@ def _host_libraries() -> Iterator[tuple[Path, ctypes.CDLL, str]]:
 
 def _row_for(host_version: str, path: Path, asked: str | None) -> str:
     """The row to load into a host of that ggml version. Raises: HostMismatch."""
-    versions = rows.ggml_versions()
+    rows = upstreams()
+    versions = {known.name: known.ggml_version for known in rows}
     row = asked or os.environ.get("GGML_METAL_PY_UPSTREAM")
     if row is None:
-        built = [name for name in rows.built() if versions.get(name) == host_version]
+        default_first = sorted(rows, key=lambda known: not known.default)
+        built = [known.name for known in default_first if known.built and known.ggml_version == host_version]
         row = built[0] if built else chosen_upstream()
     ours = versions.get(row)
     if ours == host_version:
