@@ -64,6 +64,7 @@ class Type(IntEnum):
     MXFP4 = 39
     NVFP4 = 40
     Q1_0 = 41
+    Q2_0 = 42
 
     @classmethod
     def of(cls, value: "Type | str | int") -> "Type":
