@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from . import graph, startup, transcription
+from . import getter, graph, startup, transcription
 from .result import Result, as_json, print_table
 
 
@@ -17,6 +17,7 @@ def main() -> None:
     arguments = parser.parse_args()
     results: list[Result] = [
         *startup.measure(),
+        *getter.measure(),
         *graph.measure(),
         *transcription.measure(arguments.recording),
     ]

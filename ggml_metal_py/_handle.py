@@ -4,8 +4,7 @@ import os
 import sys
 import threading
 import weakref
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -109,25 +108,31 @@ class Handle:
             self.close()
 
 
-@contextmanager
-def pinned(handles: Iterable[Handle]) -> Iterator[None]:
-    """Keep all of them open while a native call uses them. Raises ClosedError when one is not."""
-    me = threading.get_ident()
-    handles = list(handles)
-    with _changed:
-        for handle in handles:
-            handle._use()
-        for handle in handles:
-            handle._pins += (me,)
-    try:
-        yield
-    finally:
+class pinned:  # noqa: N801 - used like a function, at every native call: a generator costs thrice as much
+    """Keep all handles open while a native call uses them. Entering raises ClosedError when one is not."""
+
+    __slots__ = ("_handles", "_me")
+
+    def __init__(self, handles: Iterable[Handle]) -> None:
+        self._handles = tuple(handles)
+        self._me = (threading.get_ident(),)
+
+    def __enter__(self) -> None:
         with _changed:
-            for handle in handles:
-                pins = list(handle._pins)
-                pins.remove(me)
-                handle._pins = tuple(pins)
-            _changed.notify_all()
+            for handle in self._handles:
+                handle._use()
+            for handle in self._handles:
+                handle._pins += self._me
+
+    def __exit__(self, *exception: object) -> None:
+        with _changed:
+            awaited = False
+            for handle in self._handles:
+                own = handle._pins.index(self._me[0])
+                handle._pins = handle._pins[:own] + handle._pins[own + 1 :]
+                awaited = awaited or handle._closing
+            if awaited:
+                _changed.notify_all()
 
 
 def _renew_lock() -> None:

@@ -209,6 +209,11 @@ class Native:
         """Whether getters return the pipeline with its parameters by value, or the bare pipeline."""
         return bool(self.function_type("ggml_metal_library_get_pipeline").result.kind == "struct")
 
+    @cached_property
+    def op_names(self) -> list[str]:
+        """Names of the ops by number, which differs from row to row: `op_names[0]` is `NONE`."""
+        return [self.text(self._lib.ggml_op_name(number)) for number in range(self._lib.GGML_OP_COUNT)]
+
     def with_parameters(self, pipeline: Any) -> Any:
         """What the row's getters return, of a pipeline without parameters."""
         if not self.pipelines_are_values:

@@ -44,7 +44,7 @@ class Getters(Handle):
         if not isinstance(op, Tensor):
             raise TypeError(f"get_pipeline_{getter} takes a Tensor, the result of an op, not {op!r}")
         self._check_upstream(op.context)
-        name = self._native.text(self._native.ggml_op_name(op._use().op))
+        name = self._native.op_names[op._use().op]
         if name not in [allowed.name for allowed in ops]:
             wanted = " or ".join(allowed.name for allowed in ops)
             raise ValueError(f"get_pipeline_{getter} takes the result of {wanted}, not of {name}: {op!r}")
