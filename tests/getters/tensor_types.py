@@ -1,6 +1,7 @@
 """ggml's tensor types as facts: name, number, values in a block, bytes of a block, first row."""
 
 from dataclasses import dataclass
+from functools import cache
 
 from .rows import Row
 
@@ -57,17 +58,10 @@ TYPES = {
 NAMES = {known.number: known.name for known in TYPES.values()}
 
 
+@cache
 def types_of(row: Row) -> tuple[str, ...]:
     """Names of all types that the row knows, as ggml_type_name gives them."""
     return tuple(known.name for known in TYPES.values() if row >= known.since)
-
-
-def floats() -> tuple[str, ...]:
-    return ("f32", "f16", "bf16")
-
-
-def quantised_of(row: Row) -> tuple[str, ...]:
-    return tuple(name for name in types_of(row) if TYPES[name].block > 1)
 
 
 def row_bytes(name: str, ne0: int) -> int:

@@ -11,7 +11,7 @@ from .properties import check, holds
 from .rows import Row
 
 THREADS = 8
-CALLS = 20
+CALLS = 8
 
 
 def drawn_calls(row: Row) -> list[tuple[str, tuple[Any, ...]]]:
