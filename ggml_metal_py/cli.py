@@ -255,7 +255,8 @@ def _errors_as_lines() -> Iterator[None]:
         _say(f"error: {error}")
         sys.exit(WRONG_USE)
     except ModuleNotFoundError as error:
-        _say(f"error: {error}: pip install 'ggml_metal_py[cli,whisper]'")
+        extra = "plot" if (error.name or "").startswith("matplotlib") else "cli,whisper"
+        _say(f"error: {error}: pip install 'ggml_metal_py[{extra}]'")
         sys.exit(WRONG_USE)
 
 
