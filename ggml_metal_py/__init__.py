@@ -8,7 +8,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import ops
+    from . import ops, select
     from .arrays import mul_mat
     from .backend import Backend, Buffer, Graph
     from .device import Device, DeviceProps, info, open
@@ -93,13 +93,14 @@ __all__ = [
     "mul_mat",
     "open",
     "ops",
+    "select",
     "set_log_callback",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "ops":
-        return importlib.import_module(".ops", __name__)
+    if name in ("ops", "select"):
+        return importlib.import_module(f".{name}", __name__)
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

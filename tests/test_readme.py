@@ -17,3 +17,14 @@ def test_the_python_examples_run_as_printed(tmp_path: Path) -> None:
     assert shape == "(8, 64)"
     assert 0.01 < float(error) < 0.1
     assert gelu == "(8, 256)"
+
+
+def test_the_getters_page_example_runs_as_printed(tmp_path: Path) -> None:
+    text = (ROOT / "ggml_metal_py" / "getters" / "README.md").read_text(encoding="utf-8")
+    [example] = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    done = run_python(example, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    first, *constants = done.stdout.splitlines()
+    assert first == "kernel_mul_mm_q4_0_f32_bci=0_bco=0_ne12=1_ne13=1_r2=1_r3=1 4 6144"
+    assert constants[0] == "FC_mul_mm_bc_inp = 0"
+    assert len(constants) == 6
