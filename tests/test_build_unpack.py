@@ -114,7 +114,7 @@ def test_headers_are_merged_into_the_metal_source(src):
 
 def test_a_row_without_metal_source_embeds_nothing(src):
     (src / "ggml-metal" / "kernels").rmdir()
-    assert embedded_sources(src) == {"ggml_metallib": b""}
+    assert embedded_sources(src) == {}
 
 
 def test_split_kernels_carry_the_headers_that_they_name(src):

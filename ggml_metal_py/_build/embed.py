@@ -13,8 +13,8 @@ KERNEL_HEADERS = ("common.h", "dequantize.h", "quantize.h", "fa_common.metal", "
 def embedded_sources(src: Path) -> dict[str, bytes]:
     """What upstream finds between the symbols STEM_start and STEM_end, by stem.
 
-    Up to ggml 0.20 that is `ggml_metallib` alone; later one for each kernels/*.metal. Empty text where the
-    package has no Metal source (it may ship Apple's compiled libraries only).
+    Up to ggml 0.20 that is `ggml_metallib` alone; later one for each kernels/*.metal. Nothing where the package
+    has no Metal source.
     """
     common = (src / "ggml-common.h").read_bytes()
     impl = (src / "ggml-metal" / "ggml-metal-impl.h").read_bytes()
@@ -31,7 +31,7 @@ def embedded_sources(src: Path) -> dict[str, bytes]:
             if path.name not in KERNEL_HEADERS
         }
     single = src / "ggml-metal" / "ggml-metal.metal"
-    return {"ggml_metallib": merge(single.read_bytes()) if single.is_file() else b""}
+    return {"ggml_metallib": merge(single.read_bytes())} if single.is_file() else {}
 
 
 def _with_headers(path: Path) -> bytes:

@@ -92,6 +92,7 @@ class _Graph:
             description="compile kernels",
             pool="console",
         )
+        ninja.rule("copy", "cp $in $out", description="copy $in")
 
     def library(self) -> Path:
         generated = self._generate()
@@ -129,6 +130,8 @@ class _Graph:
                 "-lm",
             ]
         self._build(out, "link", objects, implicit=[exports], flags=_join(flags))
+        if metallib := self._layout.metallib:
+            self._build(self._layout.artifacts / metallib.name, "copy", [metallib])
         return out
 
     def extension(self, library: Path) -> None:

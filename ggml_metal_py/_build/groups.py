@@ -102,7 +102,9 @@ def _ggml_cpu(layout: Layout, toolchain: Toolchain) -> Group:
 
 def _ggml_metal(layout: Layout, toolchain: Toolchain) -> list[Group]:
     metal = layout.upstream / "src" / "ggml-metal"
-    flags = [*_upstream_flags(layout), "-DGGML_METAL_EMBED_LIBRARY=1"]
+    flags = [*_upstream_flags(layout)]
+    if layout.row.metallib is None:
+        flags.append("-DGGML_METAL_EMBED_LIBRARY=1")  # else upstream opens the file beside our library
     cxx_flags: tuple[str, ...] = ()
     objc_flags: tuple[str, ...] = ("-fno-objc-arc",)
     if toolchain.kind != "apple":

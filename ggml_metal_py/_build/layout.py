@@ -50,6 +50,12 @@ class Layout:
         return f"libggml-metal-py-{self.row.name}.{'dylib' if toolchain.kind == 'apple' else 'so'}"
 
     @property
+    def metallib(self) -> Path | None:
+        """The row's compiled Metal library as it was unpacked; it is copied beside the row's library."""
+        name = self.row.metallib
+        return self.upstream / "metallib" / Path(name).name if name else None
+
+    @property
     def extension_name(self) -> str:
         """File name of the row's cffi extension, in `artifacts`; the module is called `_gmpy_ROW_`."""
         return f"_gmpy_{self.row.identifier}_.abi3.so"

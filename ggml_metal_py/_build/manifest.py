@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MANIFEST = ROOT / "vendor" / "upstreams.toml"
 
 _ARTIFACT_KEYS = {"registry", "package", "version", "file", "size", "sha256"}
-_ROW_KEYS = {"ggml_version", "include", "src", "samples", "tests", "prefix"}
+_ROW_KEYS = {"ggml_version", "include", "src", "samples", "tests", "prefix", "metallib"}
 
 
 class ManifestError(ValueError):
@@ -47,6 +47,8 @@ class Row:
     """Folder of ggml's own tests."""
     prefix: str | None = None
     """Stripped from every identifier, in lower and in upper case: `wsp_` also removes `WSP_`."""
+    metallib: str | None = None
+    """File with Apple's compiled Metal library, of a package that carries no Metal source."""
 
     @property
     def identifier(self) -> str:

@@ -3,6 +3,7 @@
     <build>/upstream/ROW/include/*.h       ggml's public headers, unless they lie with the sources
     <build>/upstream/ROW/src/              ggml, with ggml-cpu/ and ggml-metal/; no other backend
     <build>/upstream/ROW/{samples,tests}/  where the row has them
+    <build>/upstream/ROW/metallib/         Apple's compiled Metal library, where it stands for the source
 
 The text is upstream's, byte for byte, but for the prefix that the row says to strip.
 """
@@ -66,6 +67,9 @@ def _extract(row: Row, archive: Path, target: Path) -> None:
         "samples": (row.samples, _is_recording),
         "tests": (row.tests, _is_source),
     }
+    if row.metallib is not None:
+        file = PurePosixPath(row.metallib)
+        wanted["metallib"] = (str(file.parent), lambda path: str(path) == file.name)
     counts = dict.fromkeys((name for name, (path, _) in wanted.items() if path), 0)
     with tarfile.open(archive) as tar:
         for member in tar:
@@ -77,11 +81,11 @@ def _extract(row: Row, archive: Path, target: Path) -> None:
                 relative = inside.relative_to(path)
                 if ".." in relative.parts or not wants(relative):
                     continue
-                file = tar.extractfile(member)
-                assert file is not None  # member.isfile()
+                content = tar.extractfile(member)
+                assert content is not None  # member.isfile()
                 destination = target / name / relative
                 destination.parent.mkdir(parents=True, exist_ok=True)
-                destination.write_bytes(_strip_prefix(file.read(), row.prefix, relative))
+                destination.write_bytes(_strip_prefix(content.read(), row.prefix, relative))
                 counts[name] += 1
     if empty := [name for name, count in counts.items() if count == 0]:
         raise UnpackError(

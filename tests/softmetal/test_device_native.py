@@ -13,6 +13,7 @@ from ggml_metal_py.softmetal.toolchain import find_toolchain
 
 PROGRAMS = (
     "test_objc.m",
+    "test_foundation.m",
     "test_dispatch.cpp",
     "test_device.m",
     "test_threads.m",

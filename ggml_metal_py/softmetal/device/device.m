@@ -99,11 +99,10 @@
 }
 
 - (id<MTLLibrary>) newLibraryWithURL:(NSURL *) url error:(NSError **) error {
-    NSString * text = [NSString stringWithFormat:@"cannot load %s: softmetal compiles MSL source and reads no .metallib",
-                                                 [[url path] UTF8String]];
-
-    sm_failure_report([text UTF8String], error);
-    return nil;
+    if (error) {
+        *error = nil;
+    }
+    return [SMLibrary newWithURL:url error:error];
 }
 
 - (id<MTLComputePipelineState>) newComputePipelineStateWithFunction:(id<MTLFunction>) function error:(NSError **) error {

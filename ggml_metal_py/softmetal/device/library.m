@@ -6,7 +6,8 @@
 #include "runtime.h"
 
 @implementation MTLCompileOptions {
-    NSDictionary * _macros;
+    NSDictionary *     _macros;
+    MTLLanguageVersion _version;
 }
 
 - (void) dealloc {
@@ -19,9 +20,18 @@
 }
 
 - (void) setPreprocessorMacros:(NSDictionary *) macros {
-    [macros retain];
-    [_macros release];
-    _macros = macros;
+    NSDictionary * replaced = _macros;
+
+    _macros = [macros copy];
+    [replaced release];
+}
+
+- (MTLLanguageVersion) languageVersion {
+    return _version;
+}
+
+- (void) setLanguageVersion:(MTLLanguageVersion) version {
+    _version = version;
 }
 
 @end
@@ -45,6 +55,18 @@
     struct sm_library * opened = sm_library_open([source UTF8String], [source length], macros, n_macros, &text);
 
     free(macros);
+    return [self newWithLibrary:opened text:text error:error];
+}
+
++ (id) newWithURL:(NSURL *) url error:(NSError **) error {
+    char *              text   = NULL;
+    struct sm_library * opened = sm_library_open_metallib([[url path] UTF8String], &text);
+
+    return [self newWithLibrary:opened text:text error:error];
+}
+
+// Of what was opened, or nil and the text, which is freed.
++ (id) newWithLibrary:(struct sm_library *) opened text:(char *) text error:(NSError **) error {
     if (!opened) {
         sm_failure_report(text, error);
         free(text);
@@ -59,6 +81,16 @@
 - (void) dealloc {
     sm_library_release(_library);
     [super dealloc];
+}
+
+- (NSArray *) functionNames {
+    NSMutableArray * names = [[NSMutableArray new] autorelease];
+    const char *     name;
+
+    for (NSUInteger i = 0; (name = sm_library_function(_library, i)) != NULL; i++) {
+        [names addObject:[NSString stringWithUTF8String:name]];
+    }
+    return names;
 }
 
 - (id<MTLFunction>) newFunctionWithName:(NSString *) name {

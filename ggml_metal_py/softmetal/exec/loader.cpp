@@ -2,6 +2,7 @@
 
 #include "loader.h"
 #include "compiler.h"
+#include "metallib.h"
 #include "module.h"
 #include "settings.h"
 #include "sha256.h"
@@ -83,7 +84,11 @@ struct sm_library {
     sm_library(std::string key, std::string source, std::vector<Macro> macros)
         : key(std::move(key)), source_(std::move(source)), macros_(std::move(macros)) {}
 
-    // Learns the functions' names; compiles a small library. Throws std::runtime_error.
+    // Of a .metallib: `file` is named where its kernels' code is asked for.
+    sm_library(std::string key, std::vector<std::string> names, std::string file)
+        : key(std::move(key)), file_(std::move(file)), names_(std::move(names)) {}
+
+    // Learns the functions' names of a source; compiles a small library. Throws std::runtime_error.
     void open();
 
     bool has(const std::string & name) const { return std::binary_search(names_.begin(), names_.end(), name); }
@@ -91,7 +96,8 @@ struct sm_library {
     // Finds or makes a kernel's machine code. Throws std::runtime_error.
     sm_code code(const std::string & name);
 
-    size_t n_functions() const { return names_.size(); }
+    const std::vector<std::string> & functions() const { return names_; }
+
     size_t n_prebuilt();
 
     const std::string key;
@@ -104,6 +110,7 @@ struct sm_library {
 
     const std::string        source_;
     const std::vector<Macro> macros_;
+    const std::string        file_; // "" when there is a source
     std::vector<std::string> names_; // sorted; fixed once open() returned
     std::mutex               mutex_; // of what follows, and of compiling
     const sm_kernels *       all_ = nullptr;
@@ -168,6 +175,10 @@ std::optional<sm_code> sm_library::find_code(const std::string & name) {
 }
 
 sm_code sm_library::code(const std::string & name) {
+    if (!file_.empty()) {
+        throw std::runtime_error("NoKernelSource: " + name + " cannot run: " + file_ +
+                                 " holds code for Apple's GPUs, and there is no source to compile");
+    }
     std::lock_guard<std::mutex> lock(mutex_);
     auto                        code = find_code(name);
     if (!code && compiler_available()) {
@@ -184,6 +195,9 @@ sm_code sm_library::code(const std::string & name) {
 }
 
 size_t sm_library::n_prebuilt() {
+    if (!file_.empty()) {
+        return 0;
+    }
     std::lock_guard<std::mutex> lock(mutex_);
     try {
         if (const sm_kernels * module = all()) {
@@ -210,6 +224,21 @@ Registry & registry() {
     return *instance;
 }
 
+// The library of this key, which `make` makes when nobody has it open.
+template <typename Make> sm_library * open_once(const std::string & key, Make make) {
+    Registry & all = registry();
+    // Held while a new source is compiled: whoever opens the same one meanwhile waits for the result.
+    std::lock_guard<std::mutex> lock(all.mutex);
+    const auto                  found = all.libraries.find(key);
+    if (found != all.libraries.end()) {
+        found->second->references++;
+        return found->second;
+    }
+    std::unique_ptr<sm_library> library = make();
+    all.libraries[key]                  = library.get();
+    return library.release();
+}
+
 void store(char ** error, const std::exception & exception) {
     *error = strdup(exception.what());
 }
@@ -227,18 +256,28 @@ struct sm_library * sm_library_open(const char * source, size_t length, const st
         const std::string text(source, length);
         const std::string key = key_of(text, sorted);
 
-        // Held while a new source is compiled: whoever opens the same one meanwhile waits for the result.
-        Registry &                  all = registry();
-        std::lock_guard<std::mutex> lock(all.mutex);
-        const auto                  found = all.libraries.find(key);
-        if (found != all.libraries.end()) {
-            found->second->references++;
-            return found->second;
+        return open_once(key, [&] {
+            auto library = std::make_unique<sm_library>(key, text, sorted);
+            library->open();
+            return library;
+        });
+    } catch (const std::exception & exception) {
+        store(error, exception);
+        return nullptr;
+    }
+}
+
+struct sm_library * sm_library_open_metallib(const char * path, char ** error) {
+    try {
+        auto   names = read_metallib_kernels(path);
+        Sha256 hash;
+        hash.update(path);
+        for (const std::string & name : names) {
+            hash.update("\n").update(name);
         }
-        auto library = std::make_unique<sm_library>(key, text, sorted);
-        library->open();
-        all.libraries[key] = library.get();
-        return library.release();
+        const std::string key = "metallib-" + hash.hex();
+
+        return open_once(key, [&] { return std::make_unique<sm_library>(key, std::move(names), path); });
     } catch (const std::exception & exception) {
         store(error, exception);
         return nullptr;
@@ -264,6 +303,10 @@ bool sm_library_has(const struct sm_library * library, const char * name) {
     return library->has(name);
 }
 
+const char * sm_library_function(const struct sm_library * library, size_t index) {
+    return index < library->functions().size() ? library->functions()[index].c_str() : nullptr;
+}
+
 bool sm_library_code(struct sm_library * library, const char * name, struct sm_code * code, char ** error) {
     try {
         *code = library->code(name);
@@ -279,7 +322,7 @@ void softmetal_kernel_counts(int * declared, int * prebuilt) {
     Registry &                  all = registry();
     std::lock_guard<std::mutex> lock(all.mutex);
     for (const auto & [key, library] : all.libraries) {
-        *declared += int(library->n_functions());
+        *declared += int(library->functions().size());
         *prebuilt += int(library->n_prebuilt());
     }
 }

@@ -6,6 +6,8 @@
 //   <key>/functions.txt   "softmetal 1", then one host name a line, sorted
 //   <key>/all.so          all kernels,
 //   <key>/fn-<hash>.so    or one of them; hash is the first 16 hex digits of the sha256 of its name
+// A compiled library of Apple's (.metallib) is opened for its names alone; none of its kernels can run.
+//
 // The names are enough to look functions up and to make pipelines; machine code is needed at the first dispatch.
 #pragma once
 
@@ -18,7 +20,8 @@
 extern "C" {
 #endif
 
-struct sm_library; // a source with its macros; reference-counted, shared by all who open the same
+// A source with its macros, or a .metallib; reference-counted, shared by all who open the same.
+struct sm_library;
 
 struct sm_macro {
     const char * name;
@@ -34,10 +37,13 @@ struct sm_code { // a kernel, ready to run
 
 struct sm_library * sm_library_open(const char * source, size_t length, const struct sm_macro * macros, size_t n_macros,
                                     char ** error);
+struct sm_library * sm_library_open_metallib(const char * path, char ** error);
 void                sm_library_retain(struct sm_library * library);
 void                sm_library_release(struct sm_library * library);
 
 bool sm_library_has(const struct sm_library * library, const char * name);
+// The names in their order; NULL beyond the last.
+const char * sm_library_function(const struct sm_library * library, size_t index);
 
 // May take as long as compiling the kernel takes. Concurrent calls for one library wait for each other.
 bool sm_library_code(struct sm_library * library, const char * name, struct sm_code * code, char ** error);

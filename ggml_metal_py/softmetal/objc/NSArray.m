@@ -6,6 +6,20 @@
 
 @implementation NSArray
 
++ (id) arrayWithObjects:(const id *) objects count:(NSUInteger) count {
+    return [[[self alloc] initWithObjects:objects count:count] autorelease];
+}
+
+- (id) initWithObjects:(const id *) objects count:(NSUInteger) count {
+    _items    = objc_allocate((count + 1) * sizeof(id));
+    _count    = count;
+    _capacity = count + 1;
+    for (NSUInteger i = 0; i < count; i++) {
+        _items[i] = [objects[i] retain];
+    }
+    return self;
+}
+
 - (void) dealloc {
     for (NSUInteger i = 0; i < _count; i++) {
         [_items[i] release];
@@ -47,6 +61,10 @@
 
 @implementation NSMutableArray
 
+- (id) copy {
+    return [[NSArray alloc] initWithObjects:_items count:_count];
+}
+
 - (void) addObject:(id) object {
     if (_count == _capacity) {
         const NSUInteger capacity = _capacity ? 2 * _capacity : 8;
@@ -60,14 +78,6 @@
     }
     _items[_count++] = [object retain];
     _mutations++;
-}
-
-- (void) replaceObjectAtIndex:(NSUInteger) index withObject:(id) object {
-    id replaced = [self objectAtIndex:index];
-
-    _items[index] = [object retain];
-    _mutations++;
-    [replaced release];
 }
 
 - (void) removeObject:(id) object {
@@ -84,6 +94,13 @@
     _count = kept;
     _mutations++;
     [object release];
+}
+
+- (void) removeLastObject {
+    if (_count) {
+        _mutations++;
+        [_items[--_count] release];
+    }
 }
 
 - (void) removeAllObjects {

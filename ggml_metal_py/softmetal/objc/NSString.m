@@ -1,8 +1,13 @@
-// Strings: immutable UTF-8. NSString is the face of two classes, made at run time or by the compiler (@"...").
+// Strings: UTF-8. NSString is the face of immutable ones, made at run time or by the compiler (@"..."), and of
+// NSMutableString.
 
 #import <Foundation/Foundation.h>
 
+#include "NSCharacterSet.h"
+#include "format.h"
 #include "runtime.h"
+
+#include <errno.h>
 
 @interface SMString : NSString {
     char *     _bytes;
@@ -37,18 +42,43 @@ __asm__(".globl __CFConstantStringClassReference\n"
 }
 
 + (id) stringWithFormat:(NSString *) format, ... {
-    char *  text;
     va_list arguments;
     va_start(arguments, format);
-    const int length = vasprintf(&text, [format UTF8String], arguments);
+    char * text = objc_format([format UTF8String], arguments);
     va_end(arguments);
-    if (length < 0) {
-        objc_raise("cannot format a string");
-    }
-    NSString * string = [[self alloc] initWithBytes:text length:(NSUInteger) length encoding:NSUTF8StringEncoding];
+    NSString * string = [self stringWithUTF8String:text];
 
     free(text);
-    return [string autorelease];
+    return string;
+}
+
++ (id) stringWithContentsOfFile:(NSString *) path encoding:(NSStringEncoding) encoding error:(NSError **) error {
+    FILE * file   = fopen([path UTF8String], "rb");
+    char * bytes  = NULL;
+    size_t length = 0;
+    size_t size   = 0;
+
+    while (file && length == size) {
+        size  = size ? 2 * size : 4096;
+        bytes = realloc(bytes, size);
+        if (!bytes) {
+            fclose(file);
+            objc_raise("out of memory for the file %s", [path UTF8String]);
+        }
+        length += fread(bytes + length, 1, size - length, file);
+    }
+    NSString * string = nil;
+    if (file && !ferror(file)) {
+        string = [[[self alloc] initWithBytes:bytes length:length encoding:encoding] autorelease];
+    }
+    if (!string && error) {
+        *error = [NSError errorWithText:[[NSString stringWithFormat:@"cannot read %@: %s", path, strerror(errno)] UTF8String]];
+    }
+    if (file) {
+        fclose(file);
+    }
+    free(bytes);
+    return string;
 }
 
 - (id) initWithBytes:(const void *) bytes length:(NSUInteger) length encoding:(NSStringEncoding) encoding {
@@ -70,6 +100,38 @@ __asm__(".globl __CFConstantStringClassReference\n"
 
 - (BOOL) isEqualToString:(NSString *) other {
     return other && strcmp([self UTF8String], [other UTF8String]) == 0;
+}
+
+- (NSString *) substringToIndex:(NSUInteger) index {
+    if (index > [self length]) {
+        objc_raise("string index %lu is beyond the %lu bytes of \"%s\"", index, [self length], [self UTF8String]);
+    }
+    return [[[NSString alloc] initWithBytes:[self UTF8String] length:index encoding:NSUTF8StringEncoding] autorelease];
+}
+
+- (NSArray *) componentsSeparatedByString:(NSString *) separator {
+    NSMutableArray * components = [[NSMutableArray new] autorelease];
+    const char *     rest       = [self UTF8String];
+    const char *     end        = [separator length] ? strstr(rest, [separator UTF8String]) : NULL;
+
+    for (; end; end = strstr(rest, [separator UTF8String])) {
+        NSString * component = [[NSString alloc] initWithBytes:rest length:(NSUInteger) (end - rest) encoding:NSUTF8StringEncoding];
+
+        [components addObject:component];
+        [component release];
+        rest = end + [separator length];
+    }
+    [components addObject:[NSString stringWithUTF8String:rest]];
+    return components;
+}
+
+- (NSString *) stringByTrimmingCharactersInSet:(NSCharacterSet *) set {
+    const char *     text   = [self UTF8String];
+    const NSUInteger length = [self length];
+    const NSUInteger start  = [set lengthOfMembersAtStartOf:text length:length];
+    const NSUInteger end    = [set lengthOfMembersAtEndOf:text + start length:length - start];
+
+    return [[[NSString alloc] initWithBytes:text + start length:length - start - end encoding:NSUTF8StringEncoding] autorelease];
 }
 
 - (BOOL) isEqual:(id) other {
@@ -123,6 +185,10 @@ __asm__(".globl __CFConstantStringClassReference\n"
 @implementation NSConstantString
 
 - (const char *) UTF8String {
+    enum { IS_ASCII = 0x7c8 }; // clang's flags; a literal with other characters is UTF-16
+    if (_references != IS_ASCII) {
+        objc_raise("a string literal has other characters than ASCII; use stringWithUTF8String:");
+    }
     return _bytes;
 }
 

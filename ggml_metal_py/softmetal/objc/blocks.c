@@ -37,6 +37,15 @@ struct block {
     const struct descriptor * descriptor;
 };
 
+struct byref { // a __block variable; its value follows
+    void *         isa;
+    struct byref * forwarding; // where the variable is now
+    int            flags;
+    uint32_t       size;
+    void (*copy)(void * to, void * from); // these two only with HAS_HELPERS
+    void (*dispose)(void * byref);
+};
+
 #define HIDDEN __attribute__((visibility("hidden")))
 HIDDEN void * _NSConcreteStackBlock[32];
 HIDDEN void * _NSConcreteGlobalBlock[32];
@@ -77,6 +86,43 @@ void _Block_release(const void * argument) {
     }
 }
 
+// ---- __block variables: moved to the heap with the first block that captures them
+
+// The copy on the heap that all share, with one reference more.
+static struct byref * byref_copy(struct byref * argument) {
+    struct byref * byref = argument->forwarding;
+
+    if (byref->flags & NEEDS_FREE) {
+        __atomic_fetch_add(&byref->flags, REFERENCE_ONE, __ATOMIC_RELAXED);
+        return byref;
+    }
+    struct byref * copy = objc_allocate(byref->size);
+
+    memcpy(copy, byref, byref->size);
+    // One reference for the block that is copied, one for the scope that declares the variable.
+    copy->flags       = (byref->flags & ~REFERENCE_MASK) | NEEDS_FREE | 2 * REFERENCE_ONE;
+    copy->forwarding  = copy;
+    byref->forwarding = copy;
+    if (copy->flags & HAS_HELPERS) {
+        copy->copy(copy, byref);
+    }
+    return copy;
+}
+
+static void byref_release(struct byref * argument) {
+    struct byref * byref = argument->forwarding;
+
+    if (!(byref->flags & NEEDS_FREE)) {
+        return; // it never left the stack
+    }
+    if ((__atomic_sub_fetch(&byref->flags, REFERENCE_ONE, __ATOMIC_ACQ_REL) & REFERENCE_MASK) == 0) {
+        if (byref->flags & HAS_HELPERS) {
+            byref->dispose(byref);
+        }
+        free(byref);
+    }
+}
+
 // What the helpers that clang emits call for each captured field.
 HIDDEN void _Block_object_assign(void * field, const void * object, int kind) {
     if (!(kind & BYREF_CALLER)) {
@@ -88,7 +134,8 @@ HIDDEN void _Block_object_assign(void * field, const void * object, int kind) {
                 object = _Block_copy(object);
                 break;
             case FIELD_IS_BYREF:
-                objc_raise("blocks with __block variables cannot be copied");
+                object = byref_copy((void *) object);
+                break;
             default:
                 break;
         }
@@ -100,9 +147,17 @@ HIDDEN void _Block_object_dispose(const void * object, int kind) {
     if (kind & BYREF_CALLER) {
         return;
     }
-    if ((kind & 0xf) == FIELD_IS_OBJECT) {
-        objc_release_object(object);
-    } else if ((kind & 0xf) == FIELD_IS_BLOCK) {
-        _Block_release(object);
+    switch (kind & 0xf) {
+        case FIELD_IS_OBJECT:
+            objc_release_object(object);
+            break;
+        case FIELD_IS_BLOCK:
+            _Block_release(object);
+            break;
+        case FIELD_IS_BYREF:
+            byref_release((void *) object);
+            break;
+        default:
+            break;
     }
 }

@@ -4,6 +4,7 @@
 #include "runtime.h"
 
 #include <cstdarg>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -25,6 +26,13 @@ void * objc_allocate(size_t size) {
         throw std::bad_alloc();
     }
     return memory;
+}
+
+// What unwinding asks about an Objective-C frame, such as one with a __block variable to release. Without @catch
+// such frames look like C++ ones.
+extern "C" int __gxx_personality_v0(int, int, uint64_t, void *, void *);
+extern "C" int __objc_personality_v0(int version, int actions, uint64_t cls, void * exception, void * context) {
+    return __gxx_personality_v0(version, actions, cls, exception, context);
 }
 
 int objc_try(void (*function)(void *), void * argument, char * text, size_t size) {

@@ -1,4 +1,4 @@
-// The Objective-C runtime, blocks and the Foundation classes.
+// The Objective-C runtime and blocks.
 
 #import <Foundation/Foundation.h>
 #include <Block.h>
@@ -200,60 +200,68 @@ static void blocks_keep_what_they_capture(void) {
     CHECK(alive == 0);
 }
 
-static void strings_compare_and_format(void) {
-    @autoreleasepool {
-        NSString * made = [NSString stringWithFormat:@"%s-%d-%.1f", "a", 7, 2.5];
+static void block_variables_are_shared(void) {
+    Counted *       object  = [Counted new];
+    __block int     n       = 1;
+    __block Counted * value = object; // not retained
+    int (^add)(int)         = Block_copy(^(int more) { return n += more; });
+    int (^read)(void)       = Block_copy(^{ return n + [value value]; });
 
-        CHECK(strcmp([made UTF8String], "a-7-2.5") == 0);
-        CHECK([made isEqual:@"a-7-2.5"] && [made hash] == [@"a-7-2.5" hash] && ![made isEqual:@"a"]);
-        CHECK([made containsString:@"7-2"] && ![made containsString:@"8"]);
-        NSString * part = [[NSString alloc] initWithBytes:"hello" length:2 encoding:NSUTF8StringEncoding];
-        CHECK([part length] == 2 && [part isEqualToString:@"he"]);
-        [part release];
-        CHECK([[NSString alloc] initWithBytes:"x" length:1 encoding:1] == nil);
-    }
+    n = 5;
+    CHECK(add(2) == 7 && n == 7 && read() == 8);
+    Block_release(add);
+    n++;
+    CHECK(read() == 9);
+    Block_release(read);
+    CHECK(n == 8 && alive == 1);
+    [object release];
+    CHECK(alive == 0);
 }
 
-static void read_beyond(void * array) {
-    [(NSArray *) array objectAtIndex:1];
+static int (^make_counter(void))(void) {
+    __block int count = 0;
+
+    return Block_copy(^{ return ++count; });
 }
 
-static void arrays_retain_and_enumerate(void) {
-    NSMutableArray * array = [NSMutableArray new];
-    Counted *        first = [Counted new];
-    char             text[128];
+static void block_variables_outlive_their_scope(void) {
+    int (^first)(void)  = make_counter();
+    int (^second)(void) = Block_copy(first);
 
-    [array addObject:first];
-    [first release];
-    CHECK(array.count == 1 && array[0] == first);
-    CHECK(objc_try(read_beyond, array, text, sizeof text) == -1);
-    CHECK_TEXT(text, "array index 1");
-    for (int i = 0; i < 20; i++) {
-        Counted * next = [Counted new];
-        [array addObject:next];
-        [next release];
-    }
-    int seen = 0;
-    for (Counted * object in array) {
-        seen += [object value];
-    }
-    CHECK(seen == 21);
-    [array removeObject:first];
-    CHECK(array.count == 20 && alive == 20);
-    [array removeAllObjects];
-    CHECK(array.count == 0 && alive == 0);
-    [array release];
+    CHECK(first() == 1 && second() == 2);
+    Block_release(first);
+    CHECK(second() == 3);
+    Block_release(second);
 }
 
-static void dictionaries_replace_values(void) {
-    @autoreleasepool {
-        NSMutableDictionary * dictionary = [NSMutableDictionary dictionary];
+static void blocks_keep_blocks_that_share_a_variable(void) {
+    __block int  n          = 0;
+    void (^count)(void)     = ^{ n++; };
+    void (^twice)(void)     = Block_copy(^{ count(); count(); });
 
-        [dictionary setObject:@"1" forKey:@"one"];
-        [dictionary setObject:@"2" forKey:[NSString stringWithUTF8String:"one"]];
-        CHECK([dictionary count] == 1 && [[dictionary objectForKey:@"one"] isEqual:@"2"]);
-        CHECK([dictionary objectForKey:@"two"] == nil);
-    }
+    twice();
+    CHECK(n == 2);
+    Block_release(twice);
+    CHECK(n == 2);
+}
+
+static void raise_with_a_block_variable(void * value) {
+    __block Counted * object = (Counted *) value;
+    __block int       n      = 1;
+    void (^use)(void)        = Block_copy(^{ n += [object value]; });
+
+    use();
+    Block_release(use);
+    objc_raise("n is %d", n);
+}
+
+static void exceptions_pass_frames_with_block_variables(void) {
+    Counted * object = [Counted new];
+    char      text[64];
+
+    CHECK(objc_try(raise_with_a_block_variable, object, text, sizeof text) == -1);
+    CHECK_TEXT(text, "n is 2");
+    [object release];
 }
 
 int main(void) {
@@ -267,8 +275,9 @@ int main(void) {
     RUN(an_outer_pool_takes_what_an_exception_left);
     RUN(many_objects_fit_a_pool);
     RUN(blocks_keep_what_they_capture);
-    RUN(strings_compare_and_format);
-    RUN(arrays_retain_and_enumerate);
-    RUN(dictionaries_replace_values);
+    RUN(block_variables_are_shared);
+    RUN(block_variables_outlive_their_scope);
+    RUN(blocks_keep_blocks_that_share_a_variable);
+    RUN(exceptions_pass_frames_with_block_variables);
     return 0;
 }

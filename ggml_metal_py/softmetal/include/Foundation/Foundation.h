@@ -1,4 +1,5 @@
-// The dozen Foundation classes that a Metal host needs (objc/). Declarations only.
+// The Foundation classes that a Metal host needs (objc/). Declarations only; names and behaviour are Apple's,
+// remarks here say where ours is more or less than that.
 //
 // Memory is managed by retain, release and autorelease; there is no ARC, no key-value coding, no run loop.
 #pragma once
@@ -56,7 +57,11 @@ typedef struct {
     unsigned long   extra[5];
 } NSFastEnumerationState;
 
-@class NSString, NSArray, NSDictionary;
+enum { NSNotFound = 0x7fffffffffffffff };
+
+struct object_table; // objc/object_table.h
+
+@class NSString, NSCharacterSet;
 
 @protocol NSObject
 - (id) retain;
@@ -80,7 +85,7 @@ __attribute__((objc_root_class))
 + (id) new;
 + (Class) class;
 - (id) init;
-- (id) copy; // every class here is immutable or shared: the same object, retained
+- (id) copy; // the same object, retained; only the mutable classes make another one, which is immutable
 - (void) dealloc;
 @end
 
@@ -90,53 +95,120 @@ __attribute__((objc_root_class))
 - (void) drain;
 @end
 
-@interface NSString : NSObject
-+ (id) stringWithUTF8String:(const char *) text;
-+ (id) stringWithCString:(const char *) text encoding:(NSStringEncoding) encoding;
-+ (id) stringWithFormat:(NSString *) format, ...; // C conversions only, no %@
-- (id) initWithBytes:(const void *) bytes length:(NSUInteger) length encoding:(NSStringEncoding) encoding;
-- (const char *) UTF8String;
-- (NSUInteger) length; // in bytes of UTF-8, which is what every caller here means
-- (BOOL) containsString:(NSString *) part;
-- (BOOL) isEqualToString:(NSString *) other;
-@end
-
-@interface NSArray : NSObject {
+@interface NSArray<__covariant ObjectType> : NSObject {
     id *          _items;
     NSUInteger    _count;
     NSUInteger    _capacity;
     unsigned long _mutations;
 }
++ (id) arrayWithObjects:(const ObjectType *) objects count:(NSUInteger) count; // @[...]
+- (id) initWithObjects:(const ObjectType *) objects count:(NSUInteger) count;
 - (NSUInteger) count;
-- (id) objectAtIndex:(NSUInteger) index;
-- (id) objectAtIndexedSubscript:(NSUInteger) index;
+- (ObjectType) objectAtIndex:(NSUInteger) index;
+- (ObjectType) objectAtIndexedSubscript:(NSUInteger) index;
 - (NSUInteger) countByEnumeratingWithState:(NSFastEnumerationState *) state objects:(id *) buffer count:(NSUInteger) capacity;
 @end
 
-@interface NSMutableArray : NSArray
-- (void) addObject:(id) object;
-- (void) replaceObjectAtIndex:(NSUInteger) index withObject:(id) object;
-- (void) removeObject:(id) object;
+@interface NSMutableArray<ObjectType> : NSArray<ObjectType>
+- (void) addObject:(ObjectType) object;
+- (void) removeObject:(ObjectType) object;
+- (void) removeLastObject; // or nothing, when there is none
 - (void) removeAllObjects;
 @end
 
-@interface NSDictionary : NSObject {
-    NSMutableArray * _keys;
-    NSMutableArray * _values;
+@interface NSDictionary<__covariant KeyType, __covariant ObjectType> : NSObject {
+    struct object_table * _table;
 }
 + (id) dictionary;
++ (id) dictionaryWithObjects:(const ObjectType *) objects forKeys:(const KeyType *) keys count:(NSUInteger) count; // @{...}
 - (NSUInteger) count;
-- (NSArray *) allKeys;
-- (id) objectForKey:(id) key;
+- (NSArray<KeyType> *) allKeys;
+- (ObjectType) objectForKey:(KeyType) key;
+- (ObjectType) objectForKeyedSubscript:(KeyType) key;
 @end
 
-@interface NSMutableDictionary : NSDictionary
-- (void) setObject:(id) object forKey:(id) key;
+@interface NSMutableDictionary<KeyType, ObjectType> : NSDictionary<KeyType, ObjectType>
+- (void) setObject:(ObjectType) object forKey:(KeyType) key; // the key is copied
+- (void) setObject:(ObjectType) object forKeyedSubscript:(KeyType) key;
+@end
+
+@interface NSSet<__covariant ObjectType> : NSObject {
+    struct object_table * _table;
+}
++ (id) set;
++ (id) setWithArray:(NSArray<ObjectType> *) array;
+- (NSUInteger) count;
+- (BOOL) containsObject:(ObjectType) object;
+@end
+
+@interface NSMutableSet<ObjectType> : NSSet<ObjectType>
+- (void) addObject:(ObjectType) object;
 @end
 
 @interface NSError : NSObject
++ (id) errorWithDomain:(NSString *) domain code:(NSInteger) code userInfo:(NSDictionary<NSString *, id> *) info;
 + (id) errorWithText:(const char *) text; // ours; UTF-8
-- (NSString *) localizedDescription;
+- (NSString *) domain;
+- (NSInteger) code;
+- (NSDictionary<NSString *, id> *) userInfo;
+- (NSString *) localizedDescription; // description is the same
+@end
+
+extern NSString * const NSLocalizedDescriptionKey;
+
+// Lengths and indexes are in bytes of UTF-8, which is what every caller here means. Literals, @"...", are ASCII.
+@interface NSString : NSObject
++ (id) stringWithUTF8String:(const char *) text;
++ (id) stringWithCString:(const char *) text encoding:(NSStringEncoding) encoding;
++ (id) stringWithFormat:(NSString *) format, ... __attribute__((format(__NSString__, 1, 2)));
++ (id) stringWithContentsOfFile:(NSString *) path encoding:(NSStringEncoding) encoding error:(NSError **) error;
+- (id) initWithBytes:(const void *) bytes length:(NSUInteger) length encoding:(NSStringEncoding) encoding;
+- (const char *) UTF8String;
+- (NSUInteger) length;
+- (BOOL) containsString:(NSString *) part;
+- (BOOL) isEqualToString:(NSString *) other;
+- (NSString *) substringToIndex:(NSUInteger) index;
+- (NSArray<NSString *> *) componentsSeparatedByString:(NSString *) separator;
+- (NSString *) stringByTrimmingCharactersInSet:(NSCharacterSet *) set;
+@end
+
+@interface NSString (NSPathUtilities)
++ (NSString *) pathWithComponents:(NSArray<NSString *> *) components;
+- (NSString *) stringByDeletingLastPathComponent;
+- (NSString *) stringByAppendingPathComponent:(NSString *) component;
+- (NSString *) stringByAppendingPathExtension:(NSString *) extension;
+- (NSString *) stringByStandardizingPath; // by the text alone: follows no symbolic link, expands no ~
+@end
+
+@interface NSMutableString : NSString
+- (void) appendString:(NSString *) string;
+@end
+
+@interface NSCharacterSet : NSObject
++ (NSCharacterSet *) whitespaceCharacterSet;
+@end
+
+@interface NSScanner : NSObject // ignores the case of ASCII letters, as Apple's does unless told not to
++ (id) scannerWithString:(NSString *) string;
+- (NSCharacterSet *) charactersToBeSkipped;
+- (void) setCharactersToBeSkipped:(NSCharacterSet *) set; // at first, whitespace
+- (BOOL) scanString:(NSString *) string intoString:(NSString **) result;
+- (BOOL) scanUpToString:(NSString *) string intoString:(NSString **) result;
+@end
+
+@interface NSNumber : NSObject // @(...)
++ (NSNumber *) numberWithBool:(BOOL) value;
++ (NSNumber *) numberWithInt:(int) value;
++ (NSNumber *) numberWithUnsignedInt:(unsigned) value;
++ (NSNumber *) numberWithLong:(long) value;
++ (NSNumber *) numberWithUnsignedLong:(unsigned long) value;
++ (NSNumber *) numberWithDouble:(double) value;
+- (BOOL) boolValue;
+- (int) intValue;
+- (long) longValue;
+- (unsigned long) unsignedLongValue;
+- (double) doubleValue;
+- (BOOL) isEqualToNumber:(NSNumber *) other;
 @end
 
 @interface NSLock : NSObject
@@ -147,6 +219,33 @@ __attribute__((objc_root_class))
 @interface NSURL : NSObject
 + (id) fileURLWithPath:(NSString *) path;
 - (NSString *) path;
+@end
+
+@interface NSFileManager : NSObject
++ (NSFileManager *) defaultManager;
+- (BOOL) isReadableFileAtPath:(NSString *) path;
+- (NSDictionary<NSString *, id> *) attributesOfItemAtPath:(NSString *) path error:(NSError **) error; // NSFileType, NSFileSize
+- (NSString *) destinationOfSymbolicLinkAtPath:(NSString *) path error:(NSError **) error;
+@end
+
+extern NSString * const NSFileType;
+extern NSString * const NSFileTypeRegular;
+extern NSString * const NSFileTypeDirectory;
+extern NSString * const NSFileTypeSymbolicLink;
+extern NSString * const NSFileTypeUnknown; // everything else
+extern NSString * const NSFileSize;
+
+@interface NSProcessInfo : NSObject
++ (NSProcessInfo *) processInfo;
+- (NSArray<NSString *> *) arguments;
+- (NSDictionary<NSString *, NSString *> *) environment; // as it is now
+@end
+
+// A flat bundle: the folder of the shared object, or of the program, that the class is linked into.
+@interface NSBundle : NSObject
++ (NSBundle *) bundleForClass:(Class) cls;
+- (NSString *) bundlePath;
+- (NSString *) pathForResource:(NSString *) name ofType:(NSString *) extension;
 @end
 
 #ifdef __cplusplus

@@ -85,6 +85,11 @@ typedef enum : NSUInteger {
     MTLCommandBufferStatusError,
 } MTLCommandBufferStatus;
 
+typedef enum : NSUInteger {
+    MTLLanguageVersion3_0 = 3 << 16,
+    MTLLanguageVersion3_1 = (3 << 16) + 1,
+} MTLLanguageVersion;
+
 typedef enum : NSInteger {
     MTLCaptureDestinationDeveloperTools   = 1,
     MTLCaptureDestinationGPUTraceDocument = 2,
@@ -124,10 +129,12 @@ typedef void (^MTLCommandBufferHandler)(id<MTLCommandBuffer>);
 @end
 
 @interface MTLCompileOptions : NSObject
-@property (copy) NSDictionary * preprocessorMacros;
+@property (copy) NSDictionary<NSString *, NSString *> * preprocessorMacros;
+@property MTLLanguageVersion languageVersion; // changes nothing: there is one language
 @end
 
 @protocol MTLLibrary <NSObject>
+@property (readonly) NSArray<NSString *> * functionNames;
 - (id<MTLFunction>) newFunctionWithName:(NSString *) name;
 - (id<MTLFunction>) newFunctionWithName:(NSString *) name constantValues:(MTLFunctionConstantValues *) values error:(NSError **) error;
 @end
@@ -207,7 +214,7 @@ typedef void (^MTLCommandBufferHandler)(id<MTLCommandBuffer>);
 - (id<MTLEvent>) newEvent;
 - (id<MTLSharedEvent>) newSharedEvent;
 - (id<MTLLibrary>) newLibraryWithSource:(NSString *) source options:(MTLCompileOptions *) options error:(NSError **) error;
-- (id<MTLLibrary>) newLibraryWithURL:(NSURL *) url error:(NSError **) error;
+- (id<MTLLibrary>) newLibraryWithURL:(NSURL *) url error:(NSError **) error; // for its functions' names
 - (id<MTLComputePipelineState>) newComputePipelineStateWithFunction:(id<MTLFunction>) function error:(NSError **) error;
 - (id<MTLBuffer>) newBufferWithLength:(NSUInteger) length options:(MTLResourceOptions) options;
 - (id<MTLBuffer>) newBufferWithBytes:(const void *) bytes length:(NSUInteger) length options:(MTLResourceOptions) options;

@@ -24,7 +24,7 @@ typedef uint64_t dispatch_time_t;
 #define DISPATCH_QUEUE_SERIAL     NULL
 #define DISPATCH_QUEUE_CONCURRENT ((void *) 1)
 
-enum { QOS_CLASS_DEFAULT = 0x15 };
+enum { QOS_CLASS_DEFAULT = 0x15, QOS_CLASS_USER_INITIATED = 0x19 };
 
 void dispatch_retain(dispatch_object_t object);
 void dispatch_release(dispatch_object_t object);
