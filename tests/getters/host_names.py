@@ -13,7 +13,8 @@ _INSTANCE = re.compile(r'host_name\(\s*"([^"]+)"\s*\)')
 _PLAIN = re.compile(
     r"(?:^|[};])(?:\s|#[^\n]*\n)*kernel\s+void\s+(\w+)\s*\("
 )  # a template's ends the line with >
-_SYMBOL = re.compile(rb"kernel_[A-Za-z0-9_]+")
+# How a compiled Metal library tags the name of each function; two bytes are its length.
+_COMPILED = re.compile(rb"NAME..(\w+)\0", re.DOTALL)
 
 
 @cache
@@ -26,6 +27,6 @@ def host_names(row: Row) -> frozenset[str]:
         names.update(_INSTANCE.findall(text))
         names.update(_PLAIN.findall(text))
     for library in sorted(folder.rglob("*.metallib")):
-        names.update(name.decode() for name in _SYMBOL.findall(library.read_bytes()))
+        names.update(name.decode() for name in _COMPILED.findall(library.read_bytes()))
     assert names, f"no kernels of {row.upstream} under {folder}: ./build.sh build fetches them"
     return frozenset(names)
