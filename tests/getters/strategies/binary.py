@@ -13,7 +13,7 @@ from ..shapes import SMALL, Shape, around, seldom, tidy, typed
 
 _TYPES = (*["f32"] * 6, "f16", "bf16", "q8_0")
 _SHAPES = (*SMALL, *around(ROW_LIMIT), (2**31, 1, 1, 1))
-_FUSED = one_of(*range(1, 9), *range(1, 9), 9, 0, -1, 2**15 - 1, 2**15, 2**16 + 1, -(2**31))
+_FUSED = one_of(1, 1, 1, 1, *range(1, 9), *range(1, 9), 9, 0, -1, 2**15 - 1, 2**15, 2**16 + 1, -(2**31))
 _NAMES = one_of("add", "sub", "mul", "div")
 _OPS = one_of(
     *("ADD", "SUB", "MUL", "DIV", "ADD_ID", "CONCAT", "ACC", "ADD1", "MUL_MAT", "NONE", "REPEAT", "SUM"),
