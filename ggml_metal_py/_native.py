@@ -226,9 +226,21 @@ class Native:
         return self.ffi.new(kind, pointer[0])[0]
 
     @cached_property
-    def function_constants(self) -> dict[int, str]:
-        """Names of the kernels' function constants, by index."""
+    def _function_constants(self) -> dict[int, str]:
         return {int(index): name for index, name in self.manifest.get("function_constants", {}).items()}
+
+    def function_constant_name(self, index: int) -> str | None:
+        """How upstream's kernels call a function constant; None when nothing declares it.
+
+        A row without the kernels' source has the macros only that they count from: `FC_MUL_MM + 1`.
+        """
+        names = self._function_constants
+        if index in names:
+            return names[index]
+        first = max((known for known in names if known < index), default=None)
+        if first is None or not names[first].isupper():
+            return None
+        return f"{names[first]} + {index - first}"
 
     @property
     def kernel_folder(self) -> Path:

@@ -163,9 +163,8 @@ class Library(AllGetters):
             if record == native.ffi.NULL:
                 raise GgmlMetalError("the pipeline was compiled by somebody else, nothing is known of it")
             kinds = {getattr(native, c_name): kind for kind, c_name in _TYPES.items()}
-            names = native.function_constants
             constants = [
-                FunctionConstant(c.index, kinds[c.type], c.value, names.get(c.index))
+                FunctionConstant(c.index, kinds[c.type], c.value, native.function_constant_name(c.index))
                 for c in (record.constants[i] for i in range(record.n_constants))
             ]
             known = self._records[key] = (
