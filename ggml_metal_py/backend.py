@@ -141,7 +141,12 @@ class Backend(Handle):
         self._own(native, backend, device)
 
     def _release(self, pointer: Any) -> None:
-        self._native.ggml_backend_free(pointer)
+        try:
+            self._native.ggml_backend_free(pointer)
+        except GgmlAbort:
+            if self._poison is None:
+                raise
+            # Rows before ggml 0.9.8 abort over the failed command buffer again; the context's memory is lost.
 
     @property
     def name(self) -> str:
@@ -290,17 +295,25 @@ class Backend(Handle):
         native.gmpy_collect_errors()
         try:
             status = self._start(graph)
-            native.ggml_backend_synchronize(self._use())
+            aborted = self._wait()
         except (GgmlAbort, KernelNotFound) as error:
             self._poison = str(error)
             raise
         finally:
             errors = native.take_errors()
         # Upstream notices a failed command buffer only after it has answered SUCCESS: it logs an error.
-        if status != native.GGML_STATUS_SUCCESS or errors:
-            reason = errors or native.text(native.ggml_status_to_string(status))
+        if status != native.GGML_STATUS_SUCCESS or errors or aborted:
+            reason = errors or aborted or native.text(native.ggml_status_to_string(status))
             self._poison = f"{reason}{native.kernel_advice()}"
-            raise ComputeError(self._poison)
+            raise ComputeError(self._poison) from aborted
+
+    def _wait(self) -> GgmlAbort | None:
+        """Wait for the device. After a failed command buffer, rows before ggml 0.9.8 abort."""
+        try:
+            self._native.ggml_backend_synchronize(self._use())
+        except GgmlAbort as error:
+            return error
+        return None
 
     def _start(self, graph: Graph) -> Any:
         """Give the graph to the device; clean up when upstream aborts half-way."""

@@ -29,7 +29,7 @@ def write_artifact_manifest(layout: Layout, toolchain: Toolchain) -> Path:
         "cpu": toolchain.cpu,
         "library": layout.library_name(toolchain),
         "extension": layout.extension_name,
-        "kernels": {"declared": declared, "prebuilt": prebuilt},
+        "kernels": {"declared": declared, "prebuilt": prebuilt, "source": layout.row.metallib is None},
         "function_constants": {str(index): name for index, name in function_constants(layout).items()},
         "inputs_sha256": inputs_sha256(layout),
     }
