@@ -68,6 +68,16 @@ def test_the_prefix_is_stripped_from_sources_only(row, tmp_path):
     assert (folder / "samples/jfk.wav").read_bytes() == b"wsp_ stays in a recording"
 
 
+def test_a_compiled_metal_library_is_unpacked_when_the_row_names_it(row, tmp_path):
+    files = {**FILES, "top/ggml/src/ggml-metal/a.metallib": b"MTLB wsp_", "top/b.metallib": b"another"}
+    assert not (unpack(row(files), tmp_path / "unnamed") / "metallib").exists()
+    named = row(files, metallib="ggml/src/ggml-metal/a.metallib", prefix="wsp_")
+    folder = unpack(named, tmp_path / "named")
+    assert files_below(folder / "metallib") == {"a.metallib": b"MTLB wsp_"}
+    with pytest.raises(UnpackError, match="no files for metallib"):
+        unpack(row(files, metallib="c.metallib"), tmp_path / "missing")
+
+
 def test_an_unpacked_row_is_left_alone(row, tmp_path):
     said = []
     folder = unpack(row(), tmp_path / "top-1", said.append)

@@ -5,15 +5,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from .. import cpus
 from ..registry import FetchError
-from ..softmetal.toolchain import ToolchainError, find_toolchain
+from ..softmetal.toolchain import Toolchain, ToolchainError, find_toolchain
 from .artifacts import remove_stale_kernels, write_artifact_manifest
 from .files import locked
-from .graph import write_graph
-from .layout import Layout
+from .graph import write_graph, write_softmetal_graph
+from .layout import SOFTMETAL_LOCK, Layout
 from .manifest import ManifestError, read_manifest
 from .unpack import UnpackError, unpack
 
@@ -26,13 +27,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a verb. Exit status 0 good, 1 when a step failed, 2 for usage or environment."""
     arguments = _parser().parse_args(argv)
     try:
-        layout = Layout(read_manifest().row(arguments.upstream))
-        with locked(layout.root / layout.lock, lambda: _say("waiting for another build of this row")):
-            if arguments.verb == "build":
-                _build(layout, kernels=arguments.kernels, jobs=arguments.jobs)
-            elif arguments.verb == "fetch":
+        manifest = read_manifest()
+        layout = Layout(manifest.row(arguments.upstream))
+        if arguments.verb == "build":
+            _build(layout, kernels=arguments.kernels, jobs=arguments.jobs)
+            for row in manifest.rows.values() if arguments.all_rows else ():
+                if row != layout.row:
+                    _build(Layout(row), kernels=False, jobs=arguments.jobs)
+        elif arguments.verb == "fetch":
+            with _locked(layout):
                 unpack(layout.row, layout.root / layout.upstream, _say)
-            else:
+        else:
+            with _locked(layout):
                 print(_sample(layout))
     except BuildError as error:
         _say(f"error: {error}")
@@ -63,23 +69,44 @@ def _parser() -> argparse.ArgumentParser:
         help="do not prebuild the kernels: each is compiled when it is first dispatched",
     )
     build.add_argument(
+        "--all-rows", action="store_true", help="build the other rows too, without prebuilding their kernels"
+    )
+    build.add_argument(
         "--jobs", type=int, default=cpus.usable(), help="compilers at once; default: all cores"
     )
     return parser
 
 
+def _locked(layout: Layout) -> AbstractContextManager[None]:
+    return locked(layout.root / layout.lock, lambda: _say(f"waiting for another build of {layout.row.name}"))
+
+
 def _build(layout: Layout, *, kernels: bool, jobs: int) -> None:
     toolchain = find_toolchain()
-    _say(f"{layout.row.name}: {toolchain.describe()}")
-    unpack(layout.row, layout.root / layout.upstream, _say)
-    graph = write_graph(layout, toolchain, kernels=kernels, jobs=jobs)
+    with _locked(layout):
+        _say(f"{layout.row.name}: {toolchain.describe()}")
+        unpack(layout.row, layout.root / layout.upstream, _say)
+        if toolchain.kind != "apple":
+            _build_softmetal(layout.root, toolchain, jobs)
+        graph = write_graph(layout, toolchain, kernels=kernels, jobs=jobs)
+        _run_ninja(layout.row.name, layout.root, graph, toolchain, jobs)
+        remove_stale_kernels(layout)
+        write_artifact_manifest(layout, toolchain)
+    _say(f"built {layout.artifacts}")
+
+
+def _build_softmetal(root: Path, toolchain: Toolchain, jobs: int) -> None:
+    # Not held while a row is linked: should another row's build renew an object then, this row's next build
+    # links it again.
+    with locked(root / SOFTMETAL_LOCK, lambda: _say("waiting for another build of softmetal")):
+        _run_ninja("softmetal", root, write_softmetal_graph(root, toolchain), toolchain, jobs)
+
+
+def _run_ninja(what: str, root: Path, graph: Path, toolchain: Toolchain, jobs: int) -> None:
     command = [sys.executable, "-m", "ninja", "-f", str(graph), "-j", str(jobs)]
     environment = {"NINJA_STATUS": "[%f/%t %es] ", **toolchain.environment()}
-    if subprocess.run(command, cwd=layout.root, env=environment, check=False).returncode != 0:
-        raise BuildError(f"{layout.row.name} was not built, see the messages above")
-    remove_stale_kernels(layout)
-    write_artifact_manifest(layout, toolchain)
-    _say(f"built {layout.artifacts}")
+    if subprocess.run(command, cwd=root, env=environment, check=False).returncode != 0:
+        raise BuildError(f"{what} was not built, see the messages above")
 
 
 def _sample(layout: Layout) -> Path:

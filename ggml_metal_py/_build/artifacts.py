@@ -11,7 +11,7 @@ from .constants import function_constants
 from .files import write_if_changed
 from .graph import KERNEL_MACROS
 from .groups import PACKAGE
-from .layout import Layout
+from .layout import SOFTMETAL_OBJECTS, Layout
 
 
 def write_artifact_manifest(layout: Layout, toolchain: Toolchain) -> Path:
@@ -52,6 +52,8 @@ def inputs_sha256(layout: Layout) -> str:
     """Identifies everything the artifacts were made from: the archive, the commands and our own sources."""
     digest = hashlib.sha256(layout.row.artifact.sha256.encode())
     digest.update((layout.root / layout.objects / "build.ninja").read_bytes())
+    if (commands := layout.root / SOFTMETAL_OBJECTS / "build.ninja").is_file():
+        digest.update(commands.read_bytes())
     for room in ("decl", "softmetal"):
         for path in sorted((layout.root / PACKAGE / room).rglob("*")):
             if path.is_file() and path.suffix != ".pyc":

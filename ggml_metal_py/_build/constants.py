@@ -15,7 +15,7 @@ _DECLARED = re.compile(
 
 
 def function_constants(layout: Layout) -> dict[int, str]:
-    """Index -> name, sorted. Groups whose kernels' source the row does not ship have the macro's name only."""
+    """Index -> name, sorted. Groups whose kernels come without source have the macro's name only."""
     folder = layout.root / layout.upstream / "src" / "ggml-metal"
     macros = {
         name: int(number) for name, number in _MACRO.findall((folder / "ggml-metal-impl.h").read_text())

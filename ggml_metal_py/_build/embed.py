@@ -13,8 +13,8 @@ KERNEL_HEADERS = ("common.h", "dequantize.h", "quantize.h", "fa_common.metal", "
 def embedded_sources(src: Path) -> dict[str, bytes]:
     """What upstream finds between the symbols STEM_start and STEM_end, by stem.
 
-    Up to ggml 0.20 that is `ggml_metallib` alone; later one for each kernels/*.metal. Nothing where the package
-    has no Metal source.
+    Up to ggml 0.20 that is `ggml_metallib` alone; later one for each kernels/*.metal. Nothing where the
+    package has no Metal source.
     """
     common = (src / "ggml-common.h").read_bytes()
     impl = (src / "ggml-metal" / "ggml-metal-impl.h").read_bytes()

@@ -51,17 +51,14 @@ class Group:
     objc_flags: tuple[str, ...] = ()
 
 
-def library_groups(layout: Layout, toolchain: Toolchain) -> list[Group]:
-    """The groups whose objects are linked into the row's library."""
-    groups = [
+def row_groups(layout: Layout, toolchain: Toolchain) -> list[Group]:
+    """The groups of a row's library whose objects belong to the row: all but softmetal's."""
+    return [
         _ggml_base(layout),
         _ggml_cpu(layout, toolchain),
         *_ggml_metal(layout, toolchain),
         _decl(layout, toolchain),
     ]
-    if toolchain.kind != "apple":
-        groups.append(_softmetal(layout))
-    return groups
 
 
 def header_folders(layout: Layout) -> tuple[Path, ...]:
@@ -142,11 +139,12 @@ def _decl(layout: Layout, toolchain: Toolchain) -> Group:
     )
 
 
-def _softmetal(layout: Layout) -> Group:
+def softmetal_group(root: Path) -> Group:
+    """softmetal knows nothing of rows, so its objects serve all of them."""
     softmetal = PACKAGE / "softmetal"
     rooms = [softmetal / room for room in ("objc", "dispatch", "device")]
-    sources = [path for room in rooms for path in _sources(layout, room)]
-    sources += [path for path in _sources(layout, softmetal / "exec") if not is_executor(path)]
+    sources = [path for room in rooms for path in _sources_in(root, room)]
+    sources += [path for path in _sources_in(root, softmetal / "exec") if not is_executor(path)]
     # Quoted, so that a header of ours never stands for a system header of the same name.
     own = [word for room in (softmetal, *rooms, softmetal / "exec") for word in ("-iquote", str(room))]
     flags = (*OWN_WARNINGS, BLOCKS, "-D_GNU_SOURCE", f"-I{softmetal}/include", *own)
@@ -168,11 +166,13 @@ def _upstream_flags(layout: Layout) -> tuple[str, ...]:
 
 
 def _sources(layout: Layout, folder: Path) -> tuple[Path, ...]:
+    return _sources_in(layout.root, folder)
+
+
+def _sources_in(root: Path, folder: Path) -> tuple[Path, ...]:
     """The folder's own sources, not those of folders inside it, in a stable order."""
     return tuple(
-        folder / path.name
-        for path in sorted((layout.root / folder).iterdir())
-        if path.suffix in SOURCE_SUFFIXES
+        folder / path.name for path in sorted((root / folder).iterdir()) if path.suffix in SOURCE_SUFFIXES
     )
 
 

@@ -7,6 +7,10 @@ from pathlib import Path
 from ..softmetal.toolchain import Toolchain
 from .manifest import ROOT, Row
 
+SOFTMETAL_OBJECTS = Path("build", "softmetal")
+"""softmetal's objects, which every row's library takes; relative to the checkout."""
+SOFTMETAL_LOCK = Path("build", ".softmetal.lock")
+
 
 @dataclass(frozen=True)
 class Layout:
