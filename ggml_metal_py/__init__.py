@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .arrays import mul_mat
     from .backend import Backend, Buffer, Graph
     from .device import Device, DeviceProps, info, open
+    from .encoder import Encoder
     from .enums import Op, OpPool
     from .errors import (
         BackendPoisoned,
@@ -42,6 +43,7 @@ _HOMES = {
     "Context": "tensor",
     "Device": "device",
     "DeviceProps": "device",
+    "Encoder": "encoder",
     "ForkedError": "errors",
     "FunctionConstant": "pipeline",
     "GgmlAbort": "errors",
@@ -74,6 +76,7 @@ __all__ = [
     "Context",
     "Device",
     "DeviceProps",
+    "Encoder",
     "ForkedError",
     "FunctionConstant",
     "GgmlAbort",

@@ -11,6 +11,7 @@ from .errors import GgmlAbort, GgmlMetalError
 
 if TYPE_CHECKING:
     from .backend import Backend
+    from .encoder import Encoder
     from .library import Library
     from .tensor import Context, Tensor
 
@@ -209,6 +210,23 @@ class Device(Handle):
         from .backend import Backend
 
         return Backend.on_cpu(self, threads)
+
+    def encoder(self, concurrent: bool = False) -> "Encoder":
+        """An Encoder for dispatching pipelines by hand; `concurrent` lets the device overlap dispatches."""
+        from .encoder import Encoder
+
+        return Encoder(self, concurrent)
+
+    def kargs(self, name: str, /, **fields: Any) -> bytes:
+        """The kernels' argument struct `ggml_metal_kargs_NAME` as bytes; fields not given are zero.
+
+        Field names and meanings are upstream's (ggml-metal-impl.h); an array field takes a sequence. Raises
+        ValueError, naming the known ones, for a struct or field that the row lacks or a value that does not
+        fit, TypeError.
+        """
+        from .kargs import pack
+
+        return pack(self._native, name, fields)
 
     def __repr__(self) -> str:
         return "<Device, closed>" if self.closed else f"<Device {self.name}: {self.description}>"

@@ -23,6 +23,8 @@ struct secret;
 typedef struct secret * secret_t;
 struct item { enum color color; int64_t ne[N_AXES]; char name[N_AXES * 8]; };
 struct pair { int a; int b; };
+typedef struct { int32_t ne0; float scale; uint64_t o1[N_AXES]; } kargs_small;
+typedef struct { int32_t unused; } other_small;
 struct pair make_pair(secret_t owner, const struct item * item, bool deep)
     __attribute__((visibility("default")));
 void log_it(const char * format, ...);
@@ -36,6 +38,7 @@ def small_header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "small.h").write_text(HEADER)
     monkeypatch.setattr(names, "HEADERS", (names.Header("small.h", functions=("*",)),))
     monkeypatch.setattr(names, "STRUCTS", {"item": ("ne", "name")})
+    monkeypatch.setattr(names, "TYPEDEFS", ("kargs_*",))
     monkeypatch.setattr(names, "CONSTANTS", ("N_AXES", "NOT_THERE"))
     return tmp_path
 
@@ -56,6 +59,16 @@ def test_cdef_leaves_lengths_and_values_to_the_compiler(small_header: Path) -> N
     assert "struct pair { int a; int b; ...; };" in text  # returned by value
     assert "struct secret;" in text
     assert "log_it" not in text  # variadic
+
+
+def test_typedefs_are_bound_by_pattern_with_their_structs(small_header: Path) -> None:
+    binding = generate.bind("small", [small_header])
+    assert "kargs_small" in binding.typedefs
+    assert "other_small" not in binding.typedefs
+    assert re.search(
+        r"typedef struct\s*\{\s*int32_t ne0;\s*float scale;\s*uint64_t o1\[4\];\s*\} kargs_small;",
+        generate.cdef(binding),
+    )
 
 
 def test_table_guards_every_call_and_keeps_its_arguments(small_header: Path) -> None:
