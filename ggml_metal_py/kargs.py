@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,10 @@ def pack(native: Native, name: str, values: dict[str, Any]) -> bytes:
     Raises ValueError, naming the known ones, for a struct or field that the row does not have, and for a
     value that does not fit; TypeError.
     """
-    known = [typedef for typedef in native.ffi.list_types()[0] if typedef.startswith(PREFIX)]
-    if PREFIX + name not in known:
-        structs = ", ".join(typedef.removeprefix(PREFIX) for typedef in sorted(known))
-        raise ValueError(f"upstream {native.row} has no {PREFIX}{name}; there are: {structs}")
-    fields = dict(native.ffi.typeof(PREFIX + name).fields)
+    known = _structs(native)
+    if name not in known:
+        raise ValueError(f"upstream {native.row} has no {PREFIX}{name}; there are: {', '.join(known)}")
+    fields = known[name]
     unknown = [field for field in values if field not in fields]
     if unknown:
         raise ValueError(f"{PREFIX}{name} has no field {unknown[0]}; there are: {', '.join(fields)}")
@@ -31,6 +31,13 @@ def pack(native: Native, name: str, values: dict[str, Any]) -> bytes:
     except OverflowError as error:
         raise ValueError(f"{PREFIX}{name}: {error}") from None
     return bytes(native.ffi.buffer(packed))
+
+
+@cache
+def _structs(native: Native) -> dict[str, dict[str, Any]]:
+    """The row's structs without their prefix, each with its fields by name."""
+    typedefs = sorted(name for name in native.ffi.list_types()[0] if name.startswith(PREFIX))
+    return {name.removeprefix(PREFIX): dict(native.ffi.typeof(name).fields) for name in typedefs}
 
 
 def _plain(field: str, ctype: Any, value: Any) -> Any:

@@ -14,6 +14,7 @@ from fresh_python import run_python
 
 import ggml_metal_py as gm
 from ggml_metal_py import ops
+from ggml_metal_py.getters.rows import ROWS
 
 SOURCE = """
 #include <metal_stdlib>
@@ -498,14 +499,12 @@ def test_a_pipeline_that_is_only_a_description_is_refused(device: gm.Device) -> 
 
 
 def test_things_of_another_row_are_refused(device: gm.Device) -> None:
-    with gm.open(upstream="whisper.rn-0.5.2") as other, other.context() as context:
-        pipeline = other.library.compile_pipeline("kernel_repeat_f32")
-        tensor = context.new_tensor("f32", (4,))
-        with device.encoder() as encoder:
-            with pytest.raises(ValueError, match=r"whisper\.rn-0\.5\.2"):
-                encoder.set_pipeline(pipeline)
-            with pytest.raises(ValueError, match=r"whisper\.rn-0\.5\.2"):
-                encoder.set_buffer(tensor, 0)
+    row = "whisper.rn-0.5.5"
+    with gm.open(upstream=row) as other, other.context() as context, device.encoder() as encoder:
+        with pytest.raises(ValueError, match=row):
+            encoder.set_pipeline(other.library.compile_pipeline("kernel_repeat_f32"))
+        with pytest.raises(ValueError, match=row):
+            encoder.set_buffer(context.new_tensor("f32", (4,)), 0)
 
 
 def test_another_device_object_of_the_same_device_will_do(
@@ -541,18 +540,20 @@ def test_a_kernel_without_source_cannot_run() -> None:
             encode_one(encoder, device.library.compile_pipeline("kernel_repeat_f32"))
 
 
-def test_a_row_before_the_default_dispatches_too() -> None:
+@pytest.mark.parametrize("row", ROWS[1:])
+def test_every_row_with_kernels_dispatches(row: str) -> None:
     with (
-        gm.open(upstream="whisper.rn-0.5.5") as device,
+        gm.open(upstream=row) as device,
         gm.Library.from_source(device, SOURCE) as library,
         device.backend() as backend,
         device.context() as context,
     ):
-        dst = context.from_numpy(np.zeros(1, np.int32))
+        src, dst = context.from_numpy(VALUES), context.from_numpy(np.zeros_like(VALUES))
         backend.alloc(context)
         with device.encoder() as encoder:
-            encode_count(encoder, library, dst)
-        assert dst.numpy() == 1
+            encode_scale(encoder, library, src, dst, 2, 1)
+        np.testing.assert_array_equal(dst.numpy(), 2 * VALUES + 1)
+        assert len(device.kargs("repeat", ne00=64)) > 64
 
 
 # ---- lifetimes
