@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from fresh_python import run_python
+from fresh_python import ROOT, run_python
 
 import ggml_metal_py as gm
-from ggml_metal_py import ops
+from ggml_metal_py import kargs, ops
 from ggml_metal_py.getters.rows import ROWS
 
 SOURCE = """
@@ -277,10 +278,10 @@ def test_upstreams_matrix_vector_product_by_hand(
         for axis, value in enumerate(values)
         if (kind, prefix, axis) not in {("ne", "0", 3), ("ne", "1", 3)}  # the kernel does not need them
     }
-    kargs = device.kargs("mul_mv", **sizes, ne0=op.ne[0], ne1=op.ne[1], nr0=pipeline.nr0, r2=1, r3=1)
+    arguments = device.kargs("mul_mv", **sizes, ne0=op.ne[0], ne1=op.ne[1], nr0=pipeline.nr0, r2=1, r3=1)
     with device.encoder() as encoder:
         encoder.set_pipeline(pipeline)
-        encoder.set_bytes(kargs, 0)
+        encoder.set_bytes(arguments, 0)
         for i, tensor in enumerate((a, b, op), start=1):
             encoder.set_buffer(tensor, i)
         encoder.set_threadgroup_memory_size(pipeline.smem, 0)
@@ -301,6 +302,17 @@ def test_kargs_have_the_fields_where_the_compiler_puts_them(device: gm.Device) -
     assert (read.ne01, read.offs) == (0, 0)
     assert device.kargs("bin", o1=(7,))[-64:] == np.array([7, 0, 0, 0, 0, 0, 0, 0], "<u8").tobytes()
     assert device.kargs("bin") == bytes(len(packed))
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_every_argument_struct_of_the_rows_header_is_known(row: str) -> None:
+    path = ROOT / "build" / "upstream" / row / "src" / "ggml-metal" / "ggml-metal-impl.h"
+    declared = re.findall(r"^} ggml_metal_kargs_(\w+);", path.read_text(encoding="utf-8"), re.MULTILINE)
+    with gm.open(upstream=row) as device:
+        assert len(declared) > 40
+        for name in declared:
+            assert device.kargs(name)
+        assert len(kargs._structs(device._native)) == len(set(declared))
 
 
 def test_kargs_have_floats_and_bools(device: gm.Device) -> None:

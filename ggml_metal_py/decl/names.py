@@ -93,7 +93,8 @@ HEADERS = (
         # registry's own would leave it dangling.
         skip=("ggml_metal_device_init", "ggml_metal_device_get", "ggml_metal_device_free"),
     ),
-    Header("ggml-metal-impl.h", functions=()),
+    # With its folder: whisper.rn has an old file of that name beside it, which nothing uses.
+    Header("ggml-metal/ggml-metal-impl.h", functions=()),
     Header("softmetal.h", functions=("softmetal_*",), guarded=False, softmetal_only=True),
     Header("module.h", functions=("gmpy_*",), guarded=False),
     Header("graph_check.h", functions=("gmpy_*",)),
