@@ -7,6 +7,7 @@ holds none that may never be finished.
 
 import math
 import operator
+import sys
 import threading
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -55,6 +56,7 @@ class Encoder:
     """
 
     def __init__(self, device: "Device", concurrent: bool = False) -> None:
+        self._pins = ExitStack()  # first: `__del__` works on an object whose constructor failed
         limit = device.props.max_theadgroup_memory_size
         assert limit is not None
         self._device = device
@@ -64,7 +66,6 @@ class Encoder:
         self._calls: list[tuple[str, tuple[Any, ...]]] = []
         self._state = "new"  # then "open", "ended", "done"
         self._thread: int | None = None
-        self._pins = ExitStack()
         self._pinned: set[Handle] = set()
         self._backend_device: Any = None
         self._metal_device: Any = None
@@ -100,6 +101,10 @@ class Encoder:
                 self._state = "done"
                 self._calls.clear()
                 self._pinned.clear()
+
+    def __del__(self) -> None:
+        if not sys.is_finalizing():
+            self._pins.close()  # nobody left the block
 
     def _run(self) -> None:
         """Encode what was kept, and run it. Raises ComputeError with the device's text."""
