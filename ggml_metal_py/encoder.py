@@ -116,7 +116,7 @@ class Encoder:
             self._encode(command_buffer)
             text = native.ffi.new("char[]", _TEXT_SIZE)
             if not native.gmpy_command_buffer_run(command_buffer, text, _TEXT_SIZE):
-                raise ComputeError(f"{native.text(text)}{native.kernel_advice()}")
+                raise ComputeError(native.text(text))
         finally:
             native.gmpy_command_buffer_free(command_buffer)
 
