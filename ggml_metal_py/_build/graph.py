@@ -66,7 +66,7 @@ class _Graph:
         # zig compiles its C++ library for every new set of flags, so what needs none is linked as C.
         self.ninja.rule("link_c", "$cc $in -o $out $flags", "link $out")
         self.ninja.rule("generate", "$python -m $module $arguments", "generate $out", restat=True)
-        self.ninja.rule("list", "$python -m $module $arguments && touch $out", "list the kernels of $in")
+        self.ninja.rule("list", "$python -m $module $arguments > $out", "list the kernels of $in")
         # The console pool shows the step's own progress.
         self.ninja.rule(
             "kernels", "$python -m $module $arguments && touch $out", "compile kernels", pool="console"

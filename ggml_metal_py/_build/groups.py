@@ -93,8 +93,10 @@ def _ggml_cpu(layout: Layout, toolchain: Toolchain) -> Group:
         for path in _sources(layout, cpu / "arch" / ARCH_FOLDERS[toolchain.arch])
         if path.name != "cpu-feats.cpp"
     ]
-    sources = (*_sources(layout, cpu), *_sources(layout, cpu / "amx"), *arch)
-    return Group("ggml-cpu", sources, (*_upstream_flags(layout), "-DGGML_USE_CPU_REPACK"))
+    # The other folders are for other architectures or optional; tiled/ came with ggml 0.25.
+    parts = [cpu, cpu / "amx", cpu / "tiled"]
+    sources = [path for part in parts if (layout.root / part).is_dir() for path in _sources(layout, part)]
+    return Group("ggml-cpu", (*sources, *arch), (*_upstream_flags(layout), "-DGGML_USE_CPU_REPACK"))
 
 
 def _ggml_metal(layout: Layout, toolchain: Toolchain) -> list[Group]:

@@ -38,6 +38,8 @@ SM_VEC_STORAGE(4, x, y, z, w)
 
 namespace metal {
 
+template<class T, int N> struct packed_vec;
+
 template<class T, int N> struct vec : softmetal::vec_storage<T, N> {
     using element_type = T;
     using stored       = softmetal::native<typename softmetal::element<T>::stored, N>;
@@ -64,6 +66,9 @@ template<class T, int N> struct vec : softmetal::vec_storage<T, N> {
     template<class U> SM_MEMBER explicit vec(const vec<U, N> & other) {
         *this = from(__builtin_convertvector(other.compute(), computed));
     }
+
+    template<class U, class = enable_if_t<!is_same_v<T, U>>> SM_MEMBER explicit vec(const packed_vec<U, N> & other)
+        : vec(other.unpacked()) {}
 
     // To and from the type that arithmetic is done in.
     SM_MEMBER computed compute() const {
@@ -159,11 +164,12 @@ template<class T, int N> struct packed_vec {
     T e[N];
     packed_vec() = default;
     SM_MEMBER packed_vec(vec<T, N> a) { for (int i = 0; i < N; ++i) e[i] = a.e[i]; }
-    SM_MEMBER operator vec<T, N>() const {
+    SM_MEMBER vec<T, N> unpacked() const {
         vec<T, N> r;
         for (int i = 0; i < N; ++i) r.e[i] = e[i];
         return r;
     }
+    SM_MEMBER operator vec<T, N>() const { return unpacked(); }
     SM_MEMBER T & operator[](size_t i) { return e[i]; }
     SM_MEMBER T operator[](size_t i) const { return e[i]; }
 };
