@@ -37,7 +37,6 @@ enum : Site {
     SITE_NONE      = 0,
     SITE_BARRIER   = 1, // threadgroup_barrier, wherever it stands
     SITE_LOCKSTEP  = 2, // a point the translator put between conflicting accesses, see msl/lockstep.py
-    SITE_FIRST_COLLECTIVE = 16,
 };
 
 struct Simdgroup {
