@@ -8,15 +8,22 @@ from fresh_python import ROOT, run_python
 
 def test_the_python_examples_run_as_printed(tmp_path: Path) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    by_product, by_hand, _ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    done = run_python(by_product + by_hand, cwd=tmp_path)
+    by_product, by_hand, chosen, encoded, _ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    done = run_python(by_product + by_hand + chosen + encoded, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    device, product, gelu = done.stdout.splitlines()
+    device, product, gelu, *kernels, constant, times_3 = done.stdout.splitlines()
     assert device == "Apple M2 ggml 0.13.1"
     shape, error = re.fullmatch(r"(\(\d+, \d+\)) (\S+)", product).groups()
     assert shape == "(8, 64)"
     assert 0.01 < float(error) < 0.1
     assert gelu == "(8, 256)"
+    assert [re.match(r"(\d+) kernel_([a-z_]+)_q4_0", kernel).groups() for kernel in kernels] == [
+        ("1", "mul_mv"),
+        ("4", "mul_mv_ext"),
+        ("64", "mul_mm"),
+    ]
+    assert constant == "FunctionConstant(index=700, type='bool', value=0, name='FC_mul_mm_bc_inp')"
+    assert times_3 == "[0. 3. 6. 9.]"
 
 
 def test_the_getters_page_example_runs_as_printed(tmp_path: Path) -> None:
