@@ -9,6 +9,7 @@
 
 #include "command_buffer.h"
 #include "ggml-metal-ops.h"
+#include "graph_check.h"
 
 namespace {
 
@@ -43,26 +44,13 @@ auto start(ggml_metal_op_t (*init)(Device, ggml_metal_cmd_buf_t, Graph *, Fusion
                 0);
 }
 
-bool is_encoded(const ggml_tensor * node) {
-    switch (node->op) {
-        case GGML_OP_NONE:
-        case GGML_OP_RESHAPE:
-        case GGML_OP_VIEW:
-        case GGML_OP_PERMUTE:
-        case GGML_OP_TRANSPOSE:
-            return false;
-        default:
-            return !ggml_is_empty(node);
-    }
-}
-
 // The nodes that an encoding counts: older rows count all of them, newer ones leave out what runs nothing.
 std::vector<const ggml_tensor *> counted_nodes(ggml_cgraph * graph, size_t count) {
     std::vector<const ggml_tensor *> all;
     std::vector<const ggml_tensor *> encoded;
     for (int i = 0; i < ggml_graph_n_nodes(graph); i++) {
         all.push_back(ggml_graph_node(graph, i));
-        if (is_encoded(all.back())) {
+        if (gmpy_runs_something(all.back())) {
             encoded.push_back(all.back());
         }
     }

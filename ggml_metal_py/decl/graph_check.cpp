@@ -31,6 +31,19 @@ bool gmpy_has_memory(const struct ggml_tensor * tensor) {
     return has_memory(tensor);
 }
 
+bool gmpy_runs_something(const struct ggml_tensor * node) {
+    switch (node->op) {
+        case GGML_OP_NONE:
+        case GGML_OP_RESHAPE:
+        case GGML_OP_VIEW:
+        case GGML_OP_PERMUTE:
+        case GGML_OP_TRANSPOSE:
+            return false;
+        default:
+            return !ggml_is_empty(node);
+    }
+}
+
 enum gmpy_graph_problem gmpy_check_graph(
     struct ggml_cgraph * graph, ggml_backend_dev_t device, struct ggml_tensor ** culprit) {
     for (int i = 0; i < ggml_graph_n_nodes(graph); ++i) {

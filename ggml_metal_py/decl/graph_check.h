@@ -23,6 +23,9 @@ enum gmpy_graph_problem {
 // Whether the tensor has memory, and, for a view, that of its source as it is now.
 bool gmpy_has_memory(const struct ggml_tensor * tensor);
 
+// Whether a node of a graph runs anything: views and empty tensors do not.
+bool gmpy_runs_something(const struct ggml_tensor * node);
+
 // Checks every node and every source; the first offending tensor goes to *culprit.
 enum gmpy_graph_problem gmpy_check_graph(
     struct ggml_cgraph * graph, ggml_backend_dev_t device, struct ggml_tensor ** culprit);

@@ -9,6 +9,7 @@
 #include "ggml-backend-impl.h"
 #include "ggml-metal.h"
 #include "ggml.h"
+#include "graph_check.h"
 #include "guard.h"
 
 #if !defined(__APPLE__)
@@ -55,19 +56,6 @@ watched_device * find_watched(ggml_backend_dev_t device) {
     return nullptr;
 }
 
-bool is_compute_node(const ggml_tensor * node) {
-    switch (node->op) {
-        case GGML_OP_NONE:
-        case GGML_OP_RESHAPE:
-        case GGML_OP_VIEW:
-        case GGML_OP_PERMUTE:
-        case GGML_OP_TRANSPOSE:
-            return false;
-        default:
-            return !ggml_is_empty(node);
-    }
-}
-
 // A graph that aborted leaves command buffers behind that are enqueued and never committed, and the next
 // graph would wait for them.
 void abandon_command_buffers() {
@@ -80,7 +68,7 @@ ggml_status counted_graph_compute(ggml_backend_t backend, ggml_cgraph * graph) {
     watched_device * device = find_watched(backend->device);
     uint64_t nodes = 0;
     for (int i = 0; i < ggml_graph_n_nodes(graph); ++i) {
-        nodes += is_compute_node(ggml_graph_node(graph, i));
+        nodes += gmpy_runs_something(ggml_graph_node(graph, i));
     }
     auto & counter = device->is_cpu ? on_cpu : on_device;
     counter.graphs += 1;
