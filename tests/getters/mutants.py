@@ -54,7 +54,7 @@ MUTANTS = (
     # constants
     Mutant("mul_mm", "int16(FC_MUL_MM + 2 + i", "int16(FC_MUL_MM + 3 + i"),
     Mutant("mul_mv_id", "for i in (2, 3, 4)", "for i in (2, 3)"),
-    Mutant("topk_moe", "int32(FC_TOPK_MOE + 2", "int16(FC_TOPK_MOE + 2", Row.V0_25_3),
+    Mutant("topk_moe", "int32(FC_TOPK_MOE + 2", "int32(FC_TOPK_MOE + 3", Row.V0_25_3),
     Mutant("bin", "boolean(FC_BIN + 3, column_broadcast)", "boolean(FC_BIN + 3, not column_broadcast)"),
     # parameters and aborts
     Mutant("unary", "cnt=one_row,", "cnt=fours,"),

@@ -11,8 +11,10 @@ from ..recipes import Recipe, changed, op, tensor
 from ..rows import Row
 from ..tensor_types import TYPES, types_of
 
-HEADS = [(n, n) for n in (32, 40, 48, 64, 72, 80, 96, 112, 128, 192, 256, 512)]
-HEADS += [(192, 128), (576, 512), (320, 256), (96, 64), (64, 96), (128, 64), (33, 33), (1024, 1024)]
+# dk and dv; most with kernels of both kinds, then of the full one, then of none.
+HEADS = 3 * [(n, n) for n in (64, 32, 96, 128, 192, 256, 512)]
+HEADS += 3 * [(192, 128), (576, 512), (320, 256), (96, 64)]
+HEADS += [(n, n) for n in (40, 48, 72, 80, 112)] + [(33, 33), (64, 96), (128, 64), (1024, 1024)]
 FLAGS = ("has_mask", "has_sinks", "has_bias", "has_scap", "has_kvpad")
 WITH_KERNELS = ("f16", "f32", "bf16", "q4_0", "q4_1", "q5_0", "q5_1", "q8_0")
 _BITS = st.integers(0, 2 ** len(FLAGS) - 1)
