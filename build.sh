@@ -8,10 +8,11 @@
 #
 #   help            show this text
 #   build           fetch one upstream package, compile the library of that row and all its kernels;
-#                   --no-kernels leaves each kernel to its first use, --jobs N limits the compilers
+#                   --no-kernels leaves each kernel to its first use, --jobs N limits the compilers,
+#                   --all-rows builds the other rows too, without their kernels
 #   demo            build, then transcribe a recording on the Metal backend and on the CPU backend
-#   test            build, then ruff, mypy and pytest; --all includes the slow tests, other options
-#                   go to pytest
+#   test            build all rows, then ruff, mypy and pytest; --all includes the slow tests, other
+#                   options go to pytest
 #   bench           build, then measure
 #   clean           remove what was built; --all removes the virtual environment too
 #
@@ -140,7 +141,7 @@ run_tests() {
         shift
     fi
     install_package build,cli,whisper,plot,fuzz,test
-    build
+    build --all-rows
     "$VENV_PYTHON" -m ruff check .
     "$VENV_PYTHON" -m mypy
     "$VENV_PYTHON" -m pytest ${selection[@]+"${selection[@]}"} "$@"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from native_programs import NATIVE, SOURCE, Builder, kernel_file, kernel_folder, run_program
+from native_programs import NATIVE, SOURCE, kernel_file, kernel_folder, run_program
 
 from ggml_metal_py.softmetal.msl.key import source_key
 from ggml_metal_py.softmetal.msl.store import library_file
@@ -38,9 +38,8 @@ elif "--functions-only" not in arguments:
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    builder = Builder(find_toolchain(), tmp_path_factory.mktemp("open_library"), "plain")
-    return builder.program(NATIVE / "open_library.m", builder.softmetal())
+def program(compiled) -> Path:
+    return compiled("plain")(NATIVE / "open_library.m")
 
 
 @dataclass

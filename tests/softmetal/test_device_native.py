@@ -7,7 +7,7 @@ show what the device does with it (order, overlap, failures).
 from pathlib import Path
 
 import pytest
-from native_programs import NATIVE, SANITIZERS, Builder, kernel_folder, run_program
+from native_programs import NATIVE, SANITIZERS, kernel_folder, run_program
 
 from ggml_metal_py.softmetal.toolchain import find_toolchain
 
@@ -27,24 +27,12 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return kernel_folder(find_toolchain(), tmp_path_factory.mktemp("kernels"))
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        pytest.param(name, marks=() if name == "plain" else pytest.mark.slow, id=name) for name in SANITIZERS
-    ],
-)
-def build(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Builder, list[Path]]:
-    """A builder for one sanitizer, and the objects of softmetal's main part."""
-    builder = Builder(find_toolchain(), tmp_path_factory.mktemp(request.param), request.param)
-    return builder, builder.softmetal()
-
-
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_program_passes(name: str, build: tuple[Builder, list[Path]], kernels: Path) -> None:
-    builder, objects = build
-    program = builder.program(NATIVE / name, objects)
-    done = run_program(program, str(kernels))
+@pytest.mark.parametrize(
+    "sanitizer",
+    [pytest.param(name, marks=() if name == "plain" else pytest.mark.slow, id=name) for name in SANITIZERS],
+)
+def test_program_passes(sanitizer: str, name: str, compiled, kernels: Path) -> None:
+    done = run_program(compiled(sanitizer)(NATIVE / name), str(kernels))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "WARNING: ThreadSanitizer" not in done.stderr

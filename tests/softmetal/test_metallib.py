@@ -5,9 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from native_programs import NATIVE, Builder, run_program
-
-from ggml_metal_py.softmetal.toolchain import find_toolchain
+from native_programs import NATIVE, run_program
 
 KERNEL, FRAGMENT = 2, 1
 HEADER = 88
@@ -33,9 +31,8 @@ WHOLE = metallib([entry("scale", KERNEL), entry("paint", FRAGMENT), entry("add",
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    builder = Builder(find_toolchain(), tmp_path_factory.mktemp("open_metallib"), "plain")
-    return builder.program(NATIVE / "open_metallib.m", builder.softmetal())
+def program(compiled) -> Path:
+    return compiled("plain")(NATIVE / "open_metallib.m")
 
 
 @pytest.fixture

@@ -98,6 +98,14 @@ def test_vector_division_never_traps(basic: KernelLibrary):
     np.testing.assert_array_equal(quotient, [[4, 8, -(2**31), -2]])
 
 
+def test_packed_vectors_convert_to_other_elements(basic: KernelLibrary):
+    src = np.array([[1, -2, 127, -128], [0, 3, -5, 7]], np.int8)
+    wide, dst = np.zeros((2, 4), np.float32), np.zeros((2, 4), np.int8)
+    basic("packed_vectors", [src, wide, dst], threads=2)
+    np.testing.assert_array_equal(wide, src.astype(np.float32) / 2)
+    np.testing.assert_array_equal(dst, (src.astype(np.int16) + 1).astype(np.int8))
+
+
 def ulps(found: np.ndarray, exact: np.ndarray) -> float:
     """The largest distance in units of the exact value's last place."""
     return float(

@@ -48,6 +48,13 @@ kernel void divide_vectors(device const int4 * a, device const int4 * b, device 
     quotient[i] = a[i]/b[i];
 }
 
+kernel void packed_vectors(device const packed_char4 * src, device float4 * wide, device packed_char4 * dst,
+        uint i [[thread_position_in_grid]]) {
+    const packed_char4 packed = src[i];
+    wide[i] = float4(packed)*0.5f;
+    dst[i]  = packed_char4(char4(packed) + char4(1));
+}
+
 kernel void positions(device uint * dst,
         uint3  tgpig [[threadgroup_position_in_grid]],
         uint3  tpig  [[thread_position_in_grid]],
