@@ -265,7 +265,7 @@ class Native:
         return int(counts[0]), int(counts[1])
 
     def kernel_advice(self) -> str:
-        """A further line for an error message, when kernels are missing: how to have them, or that nobody can."""
+        """A further line for an error message, when kernels are missing: how to have them, if they exist."""
         if not self.manifest.get("kernels", {}).get("source", True):
             return f"\nupstream {self.row} ships no kernel source: it is for getters"
         counts = self.kernel_counts()
