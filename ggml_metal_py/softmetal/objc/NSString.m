@@ -27,6 +27,33 @@ __asm__(".globl __CFConstantStringClassReference\n"
         ".hidden __CFConstantStringClassReference\n"
         ".set __CFConstantStringClassReference, \"OBJC_CLASS_$_NSConstantString\"\n");
 
+// The whole file, to be freed; NULL and errno when it cannot be read.
+static char * read_file(const char * path, size_t * length) {
+    FILE * file = fopen(path, "rb");
+
+    if (!file) {
+        return NULL;
+    }
+    char * bytes = NULL;
+    FILE * copy  = open_memstream(&bytes, length);
+    char   part[4096];
+    size_t read;
+    bool   good = copy != NULL;
+
+    while (good && (read = fread(part, 1, sizeof part, file)) > 0) {
+        good = fwrite(part, 1, read, copy) == read;
+    }
+    good = good && !ferror(file);
+    const int reason = errno;
+    fclose(file);
+    if (copy && fclose(copy) == 0 && good) {
+        return bytes;
+    }
+    free(bytes);
+    errno = reason;
+    return NULL;
+}
+
 @implementation NSString
 
 + (id) alloc {
@@ -53,31 +80,18 @@ __asm__(".globl __CFConstantStringClassReference\n"
 }
 
 + (id) stringWithContentsOfFile:(NSString *) path encoding:(NSStringEncoding) encoding error:(NSError **) error {
-    FILE * file   = fopen([path UTF8String], "rb");
-    char * bytes  = NULL;
-    size_t length = 0;
-    size_t size   = 0;
+    size_t       length;
+    char *       bytes  = read_file([path UTF8String], &length);
+    const char * reason = bytes ? "softmetal knows UTF-8 only" : strerror(errno);
+    NSString *   string = nil;
 
-    while (file && length == size) {
-        size  = size ? 2 * size : 4096;
-        bytes = realloc(bytes, size);
-        if (!bytes) {
-            fclose(file);
-            objc_raise("out of memory for the file %s", [path UTF8String]);
-        }
-        length += fread(bytes + length, 1, size - length, file);
-    }
-    NSString * string = nil;
-    if (file && !ferror(file)) {
+    if (bytes) {
         string = [[[self alloc] initWithBytes:bytes length:length encoding:encoding] autorelease];
+        free(bytes);
     }
     if (!string && error) {
-        *error = [NSError errorWithText:[[NSString stringWithFormat:@"cannot read %@: %s", path, strerror(errno)] UTF8String]];
+        *error = [NSError errorWithText:[[NSString stringWithFormat:@"cannot read %@: %s", path, reason] UTF8String]];
     }
-    if (file) {
-        fclose(file);
-    }
-    free(bytes);
     return string;
 }
 

@@ -284,6 +284,8 @@ static void files_are_read_and_looked_at(NSString * folder) {
     CHECK(is([NSString stringWithContentsOfFile:path encoding:NSUTF8StringEncoding error:&error], "text\nof two lines") && !error);
     CHECK(![NSString stringWithContentsOfFile:nowhere encoding:NSUTF8StringEncoding error:&error]);
     CHECK_TEXT([[error localizedDescription] UTF8String], strerror(ENOENT));
+    CHECK(![NSString stringWithContentsOfFile:path encoding:1 error:&error]);
+    CHECK_TEXT([[error localizedDescription] UTF8String], "knows UTF-8 only");
     CHECK(![NSString stringWithContentsOfFile:folder encoding:NSUTF8StringEncoding error:&error]);
     CHECK_TEXT([[error localizedDescription] UTF8String], strerror(EISDIR));
 
