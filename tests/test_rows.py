@@ -107,7 +107,7 @@ COMPUTE = """
 import numpy as np, ggml_metal_py as gm
 
 def compute(row):
-    "1 + 2 + ... with this row's kernels; the row's version and the result"
+    # The row's version, and a sum of squares by its mul_mat: or that it says NoKernelSource once.
     with gm.open(row) as device, device.context() as context, device.backend() as backend:
         a = context.from_numpy(np.arange(64, dtype=np.float32).reshape(2, 32))
         result = gm.ops.mul_mat(a, a)
@@ -139,6 +139,7 @@ def test_all_rows_answer_in_one_process(order: str) -> None:
 
 # ggml of the pywhispercpp wheel, through ctypes: 1.5 + 2.5 on its CPU backend.
 WHEEL = """
+import ctypes
 from ctypes import c_bool, c_char_p, c_float, c_int, c_int64, c_size_t, c_void_p
 from pathlib import Path
 
