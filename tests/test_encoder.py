@@ -306,9 +306,9 @@ def test_kargs_have_the_fields_where_the_compiler_puts_them(device: gm.Device) -
 
 @pytest.mark.parametrize("row", ROWS)
 def test_every_argument_struct_of_the_rows_header_is_known(row: str) -> None:
-    path = ROOT / "build" / "upstream" / row / "src" / "ggml-metal" / "ggml-metal-impl.h"
-    declared = re.findall(r"^} ggml_metal_kargs_(\w+);", path.read_text(encoding="utf-8"), re.MULTILINE)
     with gm.open(upstream=row) as device:
+        header = ROOT / "build" / "upstream" / row / "src" / "ggml-metal" / "ggml-metal-impl.h"
+        declared = re.findall(r"^} ggml_metal_kargs_(\w+);", header.read_text(encoding="utf-8"), re.MULTILINE)
         assert len(declared) > 40
         for name in declared:
             assert device.kargs(name)
