@@ -548,7 +548,7 @@ def test_an_argument_to_which_nothing_is_bound_is_an_error(
 def test_a_kernel_without_source_cannot_run() -> None:
     with gm.open(upstream="whisper.rn-0.5.2") as device:
         encoder = device.encoder()
-        with pytest.raises(gm.ComputeError, match="kernel_repeat_f32.* no source to compile"), encoder:
+        with pytest.raises(gm.ComputeError, match=r"kernel_repeat_f32.* no source to compile"), encoder:
             encode_one(encoder, device.library.compile_pipeline("kernel_repeat_f32"))
 
 
