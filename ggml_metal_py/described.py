@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import ops
+from .op_checks import argument_kinds
 from .tensor import MAX_DIMS, Context, Tensor, Type
 
 _NE = r"(?:[0-9]+|[A-Z][A-Z0-9_]*)"
@@ -78,13 +79,13 @@ class DescribedOp:
         tensors = iter([source.make(context, shape or {}) for source in self.sources])
         values = iter(self.arguments)
         filled: list[Any] = []
-        for kind in ops.argument_kinds(native, self.name):
+        for kind in argument_kinds(native, self.name):
             if kind.cname == "struct ggml_tensor *":
                 filled.append(next(tensors, None))
             else:
                 text = next(values, None)
                 if text is None:
-                    wanted = ", ".join(k.cname for k in ops.argument_kinds(native, self.name))
+                    wanted = ", ".join(k.cname for k in argument_kinds(native, self.name))
                     raise ValueError(f"{self.name} takes more arguments; in order: {wanted}")
                 filled.append(_value(kind, text))
         if next(tensors, None) is not None or next(values, None) is not None:

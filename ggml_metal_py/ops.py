@@ -8,7 +8,7 @@ upstream refuses raise GgmlAbort with upstream's condition; those that are easy 
 from collections.abc import Sequence
 from typing import Any
 
-from ._native import Native
+from .op_checks import check_arguments, check_result
 from .tensor import MAX_DIMS, Context, Tensor, Type
 
 
@@ -16,9 +16,9 @@ def apply(name: str, *arguments: Any, context: Context | None = None, ndim: int 
     """Any op of the row's ggml.h by its name there: `apply("diag_mask_inf", a, 0)` calls ggml_diag_mask_inf.
 
     `arguments` are the C function's without its context: Tensors, numbers, Types, None for no tensor.
-    `ndim` is the least number of axes of the result. Raises NotInUpstream, GgmlAbort, and ValueError when
-    no tensor and no context is given, tensors of two upstreams meet, the name is not an op's, a tensor is
-    None that ggml needs, or an enum has no such value.
+    `ndim` is the least number of axes of the result. Raises NotInUpstream, GgmlAbort, TypeError, and
+    ValueError when no tensor and no context is given, tensors of two upstreams meet, the name is not an
+    op's, a tensor is None that ggml needs, a number is out of range, or the result would be nonsense.
     """
     sources = [argument for argument in arguments if isinstance(argument, Tensor)]
     if context is None:
@@ -28,55 +28,17 @@ def apply(name: str, *arguments: Any, context: Context | None = None, ndim: int 
     native = context._native
     for source in sources:
         context._check_upstream(source.context)
-    _check_arguments(native, name, arguments)
+    check_arguments(native, name, arguments)
     function = getattr(native, f"ggml_{name}")
     plain = [native.ffi.NULL if a is None else a._use() if isinstance(a, Tensor) else a for a in arguments]
     target = context
-    least = ndim or max((source.ndim for source in sources), default=0)
-    return context._build(lambda: function(target._use(), *plain), least, sources)
 
+    def make() -> Any:
+        result = function(target._use(), *plain)
+        check_result(native, name, result)
+        return result
 
-# Tensors that ggml's builders do without, by their position after the context; they follow every other one.
-_OPTIONAL = {
-    "soft_max_ext": 1,
-    "soft_max_ext_inplace": 1,
-    "rope_ext": 2,
-    "rope_ext_inplace": 2,
-    "rope_ext_back": 2,
-    "rope_multi": 2,
-    "rope_multi_inplace": 2,
-    "rope_multi_back": 2,
-    "flash_attn_ext": 3,
-    "dsv4_hc_post": 3,
-}
-
-
-def argument_kinds(native: Native, name: str) -> tuple[Any, ...]:
-    """cffi's types of an op's arguments, the context left out. Raises NotInUpstream, ValueError."""
-    getattr(native, f"ggml_{name}")
-    builder = native.function_type(f"ggml_{name}")
-    kinds: tuple[Any, ...] = builder.args
-    if (
-        builder.result.cname != "struct ggml_tensor *"
-        or not kinds
-        or kinds[0].cname != "struct ggml_context *"
-    ):
-        raise ValueError(f"ggml_{name} is not an op: it does not make a tensor in a context")
-    return kinds[1:]
-
-
-def _check_arguments(native: Native, name: str, arguments: Sequence[Any]) -> None:
-    for i, (kind, argument) in enumerate(zip(argument_kinds(native, name), arguments, strict=False)):
-        if argument is None and kind.cname == "struct ggml_tensor *" and _OPTIONAL.get(name) != i:
-            raise ValueError(f"{name}: argument {i + 1} is a tensor that ggml needs, it cannot be None")
-        if kind.kind == "enum" and not _is_value_of(kind, argument):
-            raise ValueError(f"{name}: argument {i + 1} is no value of {kind.cname}: {argument!r}")
-
-
-def _is_value_of(enum: Any, value: Any) -> bool:
-    # The last value of upstream's enums counts the others.
-    name = enum.elements.get(value, "COUNT") if hasattr(value, "__index__") else "COUNT"
-    return not name.endswith("COUNT")
+    return context._build(make, ndim or max((source.ndim for source in sources), default=0), sources)
 
 
 # ---- element by element
@@ -103,7 +65,7 @@ def div(a: Tensor, b: Tensor, *, context: Context | None = None) -> Tensor:
 
 
 def _elementwise(name: str, a: Tensor, b: Tensor, context: Context | None) -> Tensor:
-    if any(longer % shorter for longer, shorter in zip(a.ne, b.ne, strict=True)):
+    if any(longer % shorter if shorter else longer for longer, shorter in zip(a.ne, b.ne, strict=True)):
         raise ValueError(f"{name}: {b.shape} cannot be repeated to {a.shape}")
     return apply(name, a, b, context=context)
 
@@ -170,7 +132,7 @@ def mul_mat(a: Tensor, b: Tensor, *, context: Context | None = None) -> Tensor:
     """
     if a.ne[0] != b.ne[0]:
         raise ValueError(f"mul_mat: the last axes must be equal, {a.shape} against {b.shape}")
-    if b.ne[2] % a.ne[2] or b.ne[3] % a.ne[3]:
+    if 0 not in a.ne[2:] and (b.ne[2] % a.ne[2] or b.ne[3] % a.ne[3]):
         raise ValueError(f"mul_mat: the leading axes of {a.shape} cannot be repeated to those of {b.shape}")
     return apply("mul_mat", a, b, context=context)
 

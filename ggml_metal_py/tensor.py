@@ -174,10 +174,18 @@ class Context(Handle):
         name: str | None = None,
     ) -> "Tensor":
         """Run an upstream builder. `sources` are what the new tensor refers to."""
-        with self._building, pinned([self, *{source.context for source in sources}]):
+        # A source may be a view of another context's tensor, whose size the builder reads.
+        contexts = {source.context for source in sources}
+        needed = set().union(*(context._reachable() for context in contexts))
+        with self._building, pinned({self, *needed}):
+            count = self._count
             try:
                 pointer = make()
+            except ValueError:
+                self._empty_since(count)
+                raise
             except GgmlAbort as error:
+                self._empty_since(count)
                 if self._count < self._capacity:
                     raise
                 raise ValueError(
@@ -189,6 +197,13 @@ class Context(Handle):
             if name is not None:
                 tensor.name = name
             return tensor
+
+    def _empty_since(self, count: int) -> None:
+        """Take shape and op from what a builder that failed left behind: nobody is going to use it."""
+        for tensor in itertools.islice(self._tensors(), count, None):
+            tensor.ne = [0] * MAX_DIMS
+            tensor.op = tensor.view_offs = 0
+            tensor.view_src = self._native.ffi.NULL
 
     # ---- what a graph needs to know
 

@@ -118,7 +118,9 @@ class _Maker:
         return gm.ops.apply("view_4d", self.tensor(a), *ne, *nb, offset)
 
     def _permute(self, a: Recipe, *axes: int) -> gm.Tensor:
-        return gm.ops.apply("permute", self.tensor(a), *axes)
+        # Not by gm.ops, which refuses what older rows do to axes of 2**31 and more.
+        context, source, make = self._context, self.tensor(a), self._native.ggml_permute
+        return context._build(lambda: make(context._use(), source._use(), *axes), 4, [source])
 
     def _changed(self, a: Recipe, fields: Mapping[str, Any]) -> gm.Tensor:
         # Its own copy: the unchanged one may be used, too.
