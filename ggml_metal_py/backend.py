@@ -175,10 +175,12 @@ class Backend(Handle):
         self._check_upstream(context)
         with context._building, pinned([self, *context._reachable_handles()]):
             without = [tensor for tensor in context._tensors() if not native.gmpy_has_memory(tensor)]
-            if not without:
-                return None
             views = [tensor for tensor in without if tensor.view_src]
             leaves = [tensor for tensor in without if not tensor.view_src]
+            if not any(native.ggml_nbytes(leaf) for leaf in leaves):
+                leaves = []  # empty ones, as a refused op leaves behind
+            if not views and not leaves:
+                return None
             self._check_views(views, leaves)
             buffer = self._alloc_leaves(context, leaves)
             for view in views:

@@ -82,7 +82,6 @@ _AXES = {
     "mul_mat": (Axes(0, (2, 3)),),
     "mul_mat_id": (Axes(1, (1,)),),
     "out_prod": (Axes(0, (2, 3)),),
-    "repeat_4d": (Axes(0, (0, 1, 2, 3)),),
     "set_rows": (Axes(2, (1, 2)),),
     "soft_max_ext": (Axes(1, (2, 3)),),
     "soft_max_ext_inplace": (Axes(1, (2, 3)),),

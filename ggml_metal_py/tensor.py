@@ -200,7 +200,8 @@ class Context(Handle):
 
     def _empty_since(self, count: int) -> None:
         """Take shape and op from what a builder that failed left behind: nobody is going to use it."""
-        for tensor in itertools.islice(self._tensors(), count, None):
+        left = self._count - count
+        for tensor in itertools.islice(self._tensors(), count, None) if left else ():
             tensor.ne = [0] * MAX_DIMS
             tensor.op = tensor.view_offs = 0
             tensor.view_src = self._native.ffi.NULL
