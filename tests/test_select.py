@@ -8,6 +8,7 @@ from fresh_python import run_python
 
 import ggml_metal_py as gm
 from ggml_metal_py import select
+from ggml_metal_py.getters.rows import ROWS
 
 
 def product(context: gm.Context, kind: str, k: int, n: int) -> gm.Tensor:
@@ -91,6 +92,18 @@ def test_a_kernel_that_is_missing_is_named(context: gm.Context) -> None:
     with pytest.raises(gm.KernelNotFound) as caught:
         select.dispatches(missing)
     assert caught.value.name == "kernel_mul_mv_q8_0_f16"
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_every_row_tells_what_it_chooses(row: str) -> None:
+    with gm.open(row) as device, device.context() as context:
+        ones = context.new_tensor("f32", (4, 8))
+        fused = gm.ops.apply("transpose", gm.ops.add(gm.ops.add(ones, ones), ones))
+        chain = gm.ops.gelu(gm.ops.apply("cont", fused))
+        assert [dispatch.op for dispatch in select.dispatches(chain)] == ["ADD", "CONT", "GELU"]
+        pipeline = select.chosen(product(context, "f16", 64, 64))
+        assert pipeline is not None
+        assert pipeline.base == "kernel_mul_mm_f16_f32"
 
 
 COMPARE = """
