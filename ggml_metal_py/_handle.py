@@ -4,7 +4,7 @@ import os
 import sys
 import threading
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -103,8 +103,9 @@ class Handle:
     ) -> None:
         self.close()
 
-    def __del__(self) -> None:
-        if self._pointer is not None and not sys.is_finalizing():
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        # Bound as a default: names of the module are gone when Python frees the last objects.
+        if self._pointer is not None and not is_finalizing():
             self.close()
 
 
