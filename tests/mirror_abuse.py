@@ -25,7 +25,7 @@ def abuse(row: str) -> int:
     calls = 0
     with gm.open(upstream=row) as device, device.context(tensors=4096) as context:
         legal = legal_calls(context)
-        values = _Values(row, context, legal)
+        values = Values(row, context, legal)
         for getter, arguments in legal.items():
             mirror = getattr(device.library, f"get_pipeline_{getter}")
             parameters = inspect.signature(mirror).parameters
@@ -49,7 +49,7 @@ def _try(mirror: Callable[..., Any], arguments: dict[str, Any], illegal: bool) -
     assert not illegal, f"{call} gave {got!r}"
 
 
-class _Values:
+class Values:
     """Illegal arguments of every kind, and legal ones that are at the edge."""
 
     def __init__(self, row: str, context: gm.Context, legal: Calls) -> None:
