@@ -193,7 +193,7 @@ def _check_axes(name: str, known: Axes, tensor: Tensor | None) -> None:
 
 
 def check_result(native: Native, name: str, result: Any) -> None:
-    """Raises ValueError for a result with lengths below 0, that is too big, or that leaves its memory."""
+    """Raises ValueError for a result with lengths that cannot be, or that leaves its memory."""
     ne, nb = list(result.ne), list(result.nb)
     count, size = ne[0] * ne[1] * ne[2] * ne[3], int(native.ggml_type_size(result.type))
     if native.op_names[result.op] == "PERMUTE" and _long_axes(result) != _long_axes(result.src[0]):

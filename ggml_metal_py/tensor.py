@@ -263,7 +263,7 @@ class Tensor:
         # What Library's getters answered for it: type, shape, strides and op of a tensor never change.
         self._pipelines: dict[Any, Pipeline] = {}
         # ggml does not count axes of length 1 in front; numpy does, so we remember them.
-        self._ndim = max(ndim, int(context._native.ggml_n_dims(pointer)))
+        self._ndim = max(ndim, *(i + 1 for i, n in enumerate(pointer.ne) if n != 1), 1)
 
     def _use(self) -> Any:
         """The native pointer. Raises ClosedError when the context is closed."""
@@ -354,17 +354,20 @@ class Tensor:
     def numpy(self) -> npt.NDArray[Any]:
         """Its values, copied. Quantised and bf16 values come as float32, the others in their own dtype.
 
-        Raises ValueError when it has no memory yet.
+        Raises ValueError when it has no memory yet, or parts of blocks.
         """
         kind = self.type
         native = self._native
         raw = self._get_bytes()
         ne, nb = self.ne, self.nb
         block, size = block_size(native, kind), type_size(native, kind)
+        if ne[0] % block:
+            raise ValueError(f"{self!r} has rows that are not whole blocks of {block}")
         # One item per value, or per block of a quantised type, wherever the strides put it.
         shape = (ne[3], ne[2], ne[1], ne[0] // block)
+        strides = [stride if n > 1 else 0 for n, stride in zip(shape, reversed(nb), strict=True)]
         blocks = np.lib.stride_tricks.as_strided(
-            np.frombuffer(raw, np.uint8), (*shape, size), (*reversed(nb), 1), writeable=False
+            np.frombuffer(raw, np.uint8), (*shape, size), (*strides, 1), writeable=False
         )
         values = decode(native, blocks.tobytes(), kind, math.prod(ne))
         return values.reshape(self.shape)
@@ -382,14 +385,16 @@ class Tensor:
         self._set_bytes(encode(self._native, values, self.type))
 
     def _check_memory(self) -> None:
-        if not self.allocated:
+        if self.nbytes and not self.allocated:
             raise ValueError(f"{self!r} has no memory yet: call `backend.alloc(context)` first")
 
     def _get_bytes(self) -> bytearray:
         with pinned(self.context._reachable_handles()):
             self._check_memory()
             raw = bytearray(self.nbytes)
-            self._native.ggml_backend_tensor_get(self._use(), self._native.ffi.from_buffer(raw), 0, len(raw))
+            if raw:
+                native = self._native
+                native.ggml_backend_tensor_get(self._use(), native.ffi.from_buffer(raw), 0, len(raw))
         return raw
 
     def _set_bytes(self, data: bytes) -> None:
@@ -397,9 +402,9 @@ class Tensor:
             self._check_memory()
             if len(data) != self.nbytes:
                 raise ValueError(f"{self!r} has {self.nbytes} bytes, not {len(data)}")
-            self._native.ggml_backend_tensor_set(
-                self._use(), self._native.ffi.from_buffer(data), 0, len(data)
-            )
+            if data:
+                native = self._native
+                native.ggml_backend_tensor_set(self._use(), native.ffi.from_buffer(data), 0, len(data))
 
 
 # ---- types and their bytes

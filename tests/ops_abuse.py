@@ -94,10 +94,10 @@ def _look(tensor: gm.Tensor) -> None:
     assert isinstance(tensor.is_contiguous, bool)
     assert not tensor.allocated
     try:
-        tensor.numpy()
-    except ValueError:
-        return
-    raise AssertionError(f"{tensor!r} has values, and no memory")
+        assert tensor.numpy().shape == tensor.shape
+    except (ValueError, gm.NotInUpstream):
+        return  # without memory, of parts of blocks, or of a type without a conversion
+    assert 0 in tensor.shape
 
 
 # ---- calls

@@ -99,3 +99,21 @@ def test_a_refused_op_takes_no_memory(context: gm.Context, backend: gm.Backend) 
     backend.alloc(context)
     backend.compute(result)
     np.testing.assert_array_equal(result.numpy(), 2)
+
+
+def test_odd_views_have_values(context: gm.Context, backend: gm.Backend) -> None:
+    base = context.from_numpy(np.arange(8, dtype=np.float32))
+    row = gm.ops.apply("view_2d", base, 4, 1, 2**64 - 1, 8)
+    repeated = gm.ops.apply("view_2d", base, 2, 3, 0, 4)
+    nothing = gm.ops.apply("view_3d", base, 4, 2, 0, 16, 16, 0)
+    backend.alloc(context)
+    np.testing.assert_array_equal(row.numpy(), [2, 3, 4, 5])
+    np.testing.assert_array_equal(repeated.numpy(), [[1, 2]] * 3)
+    assert nothing.numpy().shape == nothing.shape == (0, 2, 4)
+
+
+def test_parts_of_blocks_have_no_values(context: gm.Context, backend: gm.Backend) -> None:
+    total = gm.ops.apply("sum", context.from_numpy(np.ones((2, 32)), "q4_0"))
+    backend.alloc(context)
+    with pytest.raises(ValueError, match="not whole blocks of 32"):
+        total.numpy()
