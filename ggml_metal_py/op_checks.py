@@ -66,6 +66,8 @@ _DIVISORS = {
     "conv_2d_dw_direct": (2, 3),
     "conv_3d": (2, 3, 4, 5),
     "conv_3d_direct": (2, 3, 4),
+    "group_norm": (1,),
+    "group_norm_inplace": (1,),
     "im2col": (2, 3),
     "im2col_3d": (2, 3, 4, 5),
     "win_part": (1,),
@@ -127,6 +129,8 @@ def check_arguments(native: Native, name: str, arguments: Sequence[Any]) -> None
     _check_divisors(name, arguments)
     for known in _AXES.get(name, ()):
         _check_axes(name, known, arguments[known.argument])
+    if name in ("group_norm", "group_norm_inplace") and arguments[1] > arguments[0].ne[2]:
+        raise ValueError(f"{name}: {arguments[0].shape} has no {arguments[1]} groups of matrices")
     if name == "conv_3d" and arguments[1].ne[3] < arguments[2]:
         raise ValueError(f"conv_3d: {arguments[1].shape} has no images of {arguments[2]} channels")
 
@@ -196,21 +200,38 @@ def check_result(native: Native, name: str, result: Any) -> None:
     """Raises ValueError for a result with lengths that cannot be, or that leaves its memory."""
     ne, nb = list(result.ne), list(result.nb)
     count, size = ne[0] * ne[1] * ne[2] * ne[3], int(native.ggml_type_size(result.type))
-    if native.op_names[result.op] == "PERMUTE" and _long_axes(result) != _long_axes(result.src[0]):
+    op = native.op_names[result.op]
+    if op == "PERMUTE" and _long_axes(result) != _long_axes(result.src[0]):
         raise ValueError(f"{name}: upstream {native.row} cuts lengths and strides of 2**31 and more")
     if min(ne) < 0 or count * size >= 2**63:
         raise ValueError(f"{name}: the result would have the lengths {ne[::-1]}")
     if result.view_src:
         end = result.view_offs + _extent(native, result, ne, nb)
         _check_window(name, "the result", end, _nbytes(native, result.view_src))
-    if native.op_names[result.op] in ("ACC", "SET"):
-        # b goes into a window of a, with these strides and offset.
-        target, source = result.src[0], result.src[1]
-        *strides, offset = (int(number) for number in result.op_params[0:4])
-        if offset < 0 or any(n > 1 and nb < 0 for n, nb in zip(source.ne[1:4], strides, strict=True)):
-            raise ValueError(f"{name}: the window's strides and offset are at most 2**31 - 1")
-        end = offset + _extent(native, source, list(source.ne), [source.nb[0], *strides])
-        _check_window(name, "the window", end, _nbytes(native, target))
+    if op in ("CPY", "DUP", "CONT", "SET"):
+        _check_blocks(native, name, result)
+    if op in ("ACC", "SET"):
+        _check_set(native, name, result)
+
+
+def _check_blocks(native: Native, name: str, result: Any) -> None:
+    """The device divides by the number of blocks in a row."""
+    block = int(native.ggml_blck_size(result.type))
+    rows = [int(tensor.ne[0]) for tensor in (result, *result.src[0:2]) if tensor]
+    if any(row % block for row in rows):
+        raise ValueError(f"{name}: rows of {min(rows)} cannot become blocks of {block}")
+
+
+def _check_set(native: Native, name: str, result: Any) -> None:
+    """b goes into a window of a, with these strides and offset."""
+    target, source = result.src[0], result.src[1]
+    if min(source.ne) < 1:
+        raise ValueError(f"{name}: there is nothing in {list(source.ne)[::-1]}")
+    *strides, offset = (int(number) for number in result.op_params[0:4])
+    if offset < 0 or any(n > 1 and nb < 0 for n, nb in zip(source.ne[1:4], strides, strict=True)):
+        raise ValueError(f"{name}: the window's strides and offset are at most 2**31 - 1")
+    end = offset + _extent(native, source, list(source.ne), [source.nb[0], *strides])
+    _check_window(name, "the window", end, _nbytes(native, target))
 
 
 def _check_window(name: str, what: str, end: int, size: int) -> None:
