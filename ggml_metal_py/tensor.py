@@ -365,7 +365,9 @@ class Tensor:
             raise ValueError(f"{self!r} has rows that are not whole blocks of {block}")
         # One item per value, or per block of a quantised type, wherever the strides put it.
         shape = (ne[3], ne[2], ne[1], ne[0] // block)
-        strides = [stride if n > 1 else 0 for n, stride in zip(shape, reversed(nb), strict=True)]
+        # A stride that is never taken may be anything.
+        taken = 0 not in ne
+        strides = [stride if taken and n > 1 else 0 for n, stride in zip(shape, reversed(nb), strict=True)]
         blocks = np.lib.stride_tricks.as_strided(
             np.frombuffer(raw, np.uint8), (*shape, size), (*strides, 1), writeable=False
         )

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 static int alive;
@@ -372,7 +373,7 @@ static void immutable_objects_serve_several_threads(void) {
 
 int main(int argc, char ** argv) {
     NSAutoreleasePool * pool     = [NSAutoreleasePool new];
-    char                folder[] = "/tmp/test_foundation_XXXXXX";
+    char                folder[] = P_tmpdir "/test_foundation_XXXXXX";
 
     RUN(immutable_objects_serve_several_threads); // first: the shared objects are made by several threads, too
     RUN(strings_compare_and_format);
