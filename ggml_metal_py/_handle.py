@@ -77,7 +77,8 @@ class Handle:
         pointer = self._pointer
         if pointer is None or self._closing:
             raise ClosedError(f"{self._name()} is closed")
-        self._native.refuse_after_fork()
+        if self._native.forked:
+            self._native.refuse_after_fork()
         return pointer
 
     def _check_upstream(self, other: "Handle") -> None:

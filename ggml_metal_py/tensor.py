@@ -267,9 +267,11 @@ class Tensor:
 
     def _use(self) -> Any:
         """The native pointer. Raises ClosedError when the context is closed."""
-        if self.context.closed:
+        context = self.context
+        if context._pointer is None:
             raise ClosedError("the context of this Tensor is closed")
-        self.context._native.refuse_after_fork()
+        if context._native.forked:
+            context._native.refuse_after_fork()
         return self._pointer
 
     @property

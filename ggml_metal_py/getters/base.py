@@ -27,16 +27,15 @@ class Getters(Handle):
 
         The same tensor and arguments give the same Pipeline without asking upstream again.
         """
-        memo = op._pipelines if isinstance(op, Tensor) else {}
-        known = memo.get((self, getter, arguments))
-        if known is not None:
+        key = self, getter, arguments
+        if isinstance(op, Tensor) and key in op._pipelines:
             self._use()
             op._use()
-            return known
+            return op._pipelines[key]
         self._check_op(getter, op, ops)
         pipeline = self._call(getter, op, *arguments)
         if self._getters_are_pure():
-            memo[self, getter, arguments] = pipeline
+            op._pipelines[key] = pipeline
         return pipeline
 
     def _check_op(self, getter: str, op: Tensor, ops: Sequence[Op]) -> None:
