@@ -118,9 +118,6 @@ class Library(AllGetters):
             plain = [a._use() if isinstance(a, Tensor) else a for a in arguments]
             return self._pipeline(getattr(native, PREFIX + getter)(self._use(), *plain))
 
-    def _getters_are_pure(self) -> bool:
-        return self._native.pipelines_are_values
-
     def _serialised(self) -> AbstractContextManager[Any]:
         """Rows that return a bare pipeline keep its parameters on it, and have no lock."""
         return nullcontext() if self._native.pipelines_are_values else self._native.getting

@@ -34,7 +34,7 @@ class Getters(Handle):
             return op._pipelines[key]
         self._check_op(getter, op, ops)
         pipeline = self._call(getter, op, *arguments)
-        if self._getters_are_pure():
+        if self._native.pipelines_are_values:  # else a later call may change its parameters
             op._pipelines[key] = pipeline
         return pipeline
 
@@ -83,8 +83,4 @@ class Getters(Handle):
 
         Raises GgmlAbort, KernelNotFound.
         """
-        raise NotImplementedError
-
-    def _getters_are_pure(self) -> bool:
-        """Whether the same arguments always give the same answer."""
         raise NotImplementedError

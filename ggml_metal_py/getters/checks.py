@@ -1,6 +1,7 @@
 """Checks that several mirrors share: of arguments, and of what the getter reads of an op."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple, NoReturn
 
 from .._handle import pinned
@@ -11,7 +12,10 @@ from ..tensor import Tensor
 from .base import PREFIX, Getters
 from .reads import READS, RESULT, Reads
 
-_types: dict[tuple[Native, str], tuple[str, ...]] = {}
+
+@cache
+def _argument_types(native: Native, name: str) -> tuple[str, ...]:
+    return native.argument_types(name)
 
 
 class Source(NamedTuple):
@@ -78,11 +82,8 @@ class Checked(Getters):
 
     def _argument_types(self, getter: str) -> tuple[str, ...]:
         """C types of the arguments in this row, the library included."""
-        known = _types.get((self._native, getter))
-        if known is None:
-            self._require(getter)
-            known = _types[self._native, getter] = self._native.argument_types(PREFIX + getter)
-        return known
+        self._require(getter)
+        return _argument_types(self._native, PREFIX + getter)
 
     def _arity(self, getter: str) -> int:
         return len(self._argument_types(getter))
