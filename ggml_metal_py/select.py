@@ -51,10 +51,12 @@ class Dispatch:
 def dispatches(*outputs: Tensor) -> tuple[Dispatch, ...]:
     """What upstream would dispatch for these tensors and all that they need, in order. Nothing is computed.
 
-    Tensors need no memory: they get some for the time of the call. Raises UnsupportedOp, GgmlAbort,
-    KernelNotFound when the chosen kernel is not in the library, MemoryError.
+    Tensors need no memory: they get some for the time of the call. Raises ValueError without a tensor,
+    UnsupportedOp, GgmlAbort, KernelNotFound when the chosen kernel is not in the library, MemoryError.
     Upstream: ggml-metal-ops.cpp, ggml_metal_op_encode.
     """
+    if not outputs:
+        raise ValueError("dispatches are those of at least one tensor")
     with Selector(outputs[0].context.device) as selector:
         return selector.dispatches(*outputs)
 

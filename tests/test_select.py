@@ -69,6 +69,11 @@ def test_a_view_runs_nothing(context: gm.Context) -> None:
     assert select.chosen(view) is None
 
 
+def test_asking_for_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one tensor"):
+        select.dispatches()
+
+
 def test_asking_leaves_values_and_memory_alone(device: gm.Device, backend: gm.Backend) -> None:
     with device.context() as context:
         a = context.from_numpy(np.arange(6, dtype=np.float32).reshape(2, 3))
