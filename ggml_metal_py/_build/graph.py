@@ -148,7 +148,11 @@ class _Graph:
         for stem, source in self._metal_sources.items():
             arguments = ["build", str(source), "--out", str(self._layout.artifacts / "kernels")]
             arguments += [word for macro in KERNEL_MACROS for word in ("-D", macro)]
-            arguments += ["--functions-only"] if jobs is None else ["--jobs", str(jobs), "--progress"]
+            if jobs is None:
+                arguments += ["--functions-only"]
+            else:
+                units = self._layout.objects / "kernels" / stem
+                arguments += ["--keep", str(units), "--jobs", str(jobs), "--progress"]
             self.ninja.build(
                 self._layout.objects / f"{stem}.{'list' if jobs is None else 'kernels'}",
                 "list" if jobs is None else "kernels",

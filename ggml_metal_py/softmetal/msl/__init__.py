@@ -8,6 +8,7 @@
     translate   turns the tokens into C++ for include/metal_stdlib
     ir          gives integer division the GPU's meaning, in the compiler's own output
     compile     compiler runs, in parallel, and the link with exec/
+    objects     compiled units that a later build finds again
     store       where results lie and how processes share them
     __main__    the command line that softmetal's device runs
 

@@ -30,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             function=options.function,
             jobs=options.jobs,
             progress=_show_progress if options.progress else lambda done, total: None,
+            keep=options.keep,
         )
     except (MslError, ToolchainError) as error:
         sys.stderr.write(str(error).rstrip() + "\n")
@@ -54,6 +55,9 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--functions-only", action="store_true", help="list the host names, compile nothing")
     what.add_argument("--function", metavar="NAME", help="compile the kernel of this host name only")
     verb.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="compiler processes at once")
+    verb.add_argument(
+        "--keep", type=Path, metavar="FOLDER", help="keep compiled units there, for the next build of SOURCE"
+    )
     verb.add_argument("--progress", action="store_true", help="say on stderr how far it is")
     return parser
 

@@ -22,9 +22,11 @@ def build(
     function: str | None = None,
     jobs: int = 1,
     progress: Progress = lambda done, total: None,
+    keep: Path | None = None,
 ) -> Path:
     """Compile every kernel of `source`, or the one named `function`, or none but list them.
 
+    `keep` is a folder where compiled units stay for the next build of this source.
     Returns the file that was asked for: a kernel library, or functions.txt. Raises MslError.
     """
     content = source.read_bytes()
@@ -44,5 +46,5 @@ def build(
     if functions_only:
         return store.functions_file(folder, key)
     library = store.library_file(folder, key, function)
-    link_kernels(translation, kernels, key, library, toolchain, jobs, progress)
+    link_kernels(translation, kernels, key, library, toolchain, jobs, progress, keep)
     return library

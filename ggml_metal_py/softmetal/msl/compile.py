@@ -14,6 +14,7 @@ from pathlib import Path
 from ..toolchain import Toolchain
 from . import ir
 from .errors import MslError
+from .objects import Objects
 from .program import Kernel
 from .translate import Translation
 
@@ -23,7 +24,7 @@ _EXEC = _HERE.parent / "exec"
 # source again for each unit does not count.
 _KERNELS_PER_UNIT = 16
 # A kernel's private memory. Half of a lane's stack (exec/worker.h) is for it, less what calls within it need.
-_FRAME_BYTES = 24 * 1024
+_FRAME_BYTES = 28 * 1024
 
 # fmt: off
 _LANGUAGE = (
@@ -51,21 +52,25 @@ def link_kernels(
     toolchain: Toolchain,
     jobs: int = 1,
     progress: Progress = lambda done, total: None,
+    keep: Path | None = None,
 ) -> None:
     """Compile these kernels, sorted by host name, into the kernel library `output`.
 
+    `keep` is a folder where compiled units stay for the next build of these kernels.
     Raises MslError with clang's diagnostics, in lines of the user's source.
     """
     units = [kernels[i : i + _KERNELS_PER_UNIT] for i in range(0, len(kernels), _KERNELS_PER_UNIT)]
     with tempfile.TemporaryDirectory(prefix="softmetal-") as scratch_name:
         scratch = Path(scratch_name)
-        objects = [scratch / f"unit{i}.o" for i in range(len(units))]
+        kept = Objects(keep or scratch / "units")
         runtime = [scratch / "table.o", scratch / "executor.o"]
         table = scratch / "table.cpp"
         table.write_text(translation.table(kernels, source_hash, toolchain.cpu))
 
-        def compile_unit(number: int) -> None:
-            _compile_unit(translation.unit(units[number]), objects[number], toolchain)
+        def compile_unit(number: int) -> Path:
+            return _compile_unit(
+                translation.unit(units[number]), scratch / f"unit{number}.ll", kept, toolchain
+            )
 
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             work = [
@@ -84,30 +89,40 @@ def link_kernels(
         # Nothing to strip; but zig compiles its own library once for each kind of link, and has this one.
         strip = "-Wl,--strip-debug"
         link = [*toolchain.cxx, "-shared", "-nostdlib++", "-Wl,-z,defs", strip, "-o", str(partial)]
-        _run([*link, *map(str, objects + runtime), "-lm"], toolchain)
+        objects = [str(future.result()) for future in work]
+        _run([*link, *objects, "-lm"], toolchain)
         partial.replace(output)
+        kept.forget_others()
 
 
 def _flags(toolchain: Toolchain) -> list[str]:
-    flags = [*_LANGUAGE, f"-I{_HERE / 'include'}", f"-I{_EXEC}"]
-    if toolchain.arch == "x86_64":
-        flags.append("-mno-red-zone")  # see exec/stack_switch.h
-    return flags
+    return [*_LANGUAGE, *_machine(toolchain), f"-I{_HERE / 'include'}", f"-I{_EXEC}"]
 
 
-def _compile(source: Path, target: Path, toolchain: Toolchain) -> None:
+def _machine(toolchain: Toolchain) -> list[str]:
+    return ["-mno-red-zone"] if toolchain.arch == "x86_64" else []  # see exec/stack_switch.h
+
+
+def _compile(source: Path, target: Path, toolchain: Toolchain) -> Path:
     _run([*toolchain.cxx, *_flags(toolchain), "-c", str(source), "-o", str(target)], toolchain)
+    return target
 
 
-def _compile_unit(text: str, target: Path, toolchain: Toolchain) -> None:
-    module = target.with_suffix(".ll")
+def _compile_unit(text: str, module: Path, kept: Objects, toolchain: Toolchain) -> Path:
     compiler = [*toolchain.cxx, *_flags(toolchain)]
     to_ir = ["-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-x", "c++", "-", "-o", str(module)]
     frame = f"-Wframe-larger-than={_FRAME_BYTES}"
     _run([*compiler, *_DIAGNOSTICS, frame, *to_ir], toolchain, text)
-    module.write_text(ir.rewrite(module.read_text()))
-    _run([*compiler, frame, "-Werror=frame-larger-than", "-c", str(module), "-o", str(target)], toolchain)
+    rewritten = ir.rewrite(module.read_text())
+    module.write_text(rewritten)
+    to_object = [*_LANGUAGE, *_machine(toolchain), frame, "-Werror=frame-larger-than"]
+    target = kept.file([toolchain.describe(), *to_object], rewritten)
+    if not target.exists():
+        partial = target.with_name(f".{target.name}.{os.getpid()}")
+        _run([*toolchain.cxx, *to_object, "-c", str(module), "-o", str(partial)], toolchain)
+        partial.replace(target)
     module.unlink()
+    return target
 
 
 def _run(command: Sequence[str], toolchain: Toolchain, text: str | None = None) -> None:
