@@ -77,8 +77,10 @@ def test_threadgroup_memory_dynamic_and_static(together: KernelLibrary, threads:
     src = np.arange(groups * threads, dtype=np.int32).reshape(groups, threads)
     dst = np.zeros_like(src)
     together("reverse", [src, dst], grid=groups, threads=threads, threadgroup_bytes=[4 * threads])
-    np.testing.assert_array_equal(dst, src[:, ::-1] + 1000 * src[:, np.arange(threads) % 4])
-    assert together.kernels["reverse"].static_tg_bytes >= 16
+    of_four = np.arange(threads) % 4
+    first, last = src[:, of_four], src[:, threads - 4 + of_four]
+    np.testing.assert_array_equal(dst, src[:, ::-1] + 10000 * first + 20000 * last + threads)
+    assert together.kernels["reverse"].static_tg_bytes >= 36
 
 
 @pytest.mark.parametrize("simds", [1, 3, 4, 32])

@@ -217,5 +217,5 @@ def _place_threadgroup_variables(tokens: Sequence[Token], function: Function) ->
             ]
             visible.append((depth, behind))
             number += 1
-        _erase(tokens, i, end)
+        _erase(tokens, i, end - 1)  # its `;` stays: by it the next declaration is recognised
         tokens[i].text = " ".join(code)

@@ -46,12 +46,16 @@ kernel void reverse(device const int * src, device int * dst,
         ushort ntg [[threads_per_threadgroup]],
         uint   group [[threadgroup_position_in_grid]]) {
     threadgroup int first[4];
+    threadgroup int last[4];
+    threadgroup int count;
     if (i < 4) {
         first[i] = src[group*ntg + i];
+        last[i]  = src[group*ntg + ntg - 4 + i];
+        count    = ntg;
     }
     shmem[i] = src[group*ntg + i];
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    dst[group*ntg + i] = shmem[ntg - 1 - i] + 1000*first[i % 4];
+    dst[group*ntg + i] = shmem[ntg - 1 - i] + 10000*first[i % 4] + 20000*last[i % 4] + count;
 }
 
 // A reduction over simdgroups in a loop, as mat-vec kernels have it.
