@@ -8,7 +8,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import ops, select
+    from . import check, ops, select
     from .arrays import mul_mat
     from .backend import Backend, Buffer, Graph
     from .device import Device, DeviceProps, info, open
@@ -92,6 +92,7 @@ __all__ = [
     "Tensor",
     "Type",
     "UnsupportedOp",
+    "check",
     "info",
     "mul_mat",
     "open",
@@ -102,7 +103,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("ops", "select"):
+    if name in ("check", "ops", "select"):
         return importlib.import_module(f".{name}", __name__)
     home = _HOMES.get(name)
     if home is None:

@@ -174,6 +174,36 @@ def kernel_map(
 
 
 @main.command()
+@click.argument("ops", nargs=-1)
+@click.option("--case", "cases", multiple=True, help="A graph instead: 'add(f32(8, 2), f32(8))'.")
+@click.option("--coverage", is_flag=True, help="List every kernel with its cases, and what did not run.")
+@_upstream
+@_json
+def check(
+    ops: Sequence[str], cases: Sequence[str], coverage: bool, upstream: str | None, as_json: bool
+) -> None:
+    """Run small cases of every op, or of OPS, on the device and on ggml's CPU backend, and compare.
+
+    Exit status 1 when a case failed that is no known finding in upstream. A case that was shown can be run
+    again by --case.
+    """
+    with _errors_as_lines():
+        from . import check as checks
+
+        if ops and cases:
+            raise ValueError("name ops or give cases, not both")
+        with _progress("check") as progress:
+            report = checks.run(ops, cases=cases, upstream=upstream, progress=progress)
+    if as_json:
+        _print_json(report.as_json(kernels=coverage))
+    else:
+        for line in report.lines(kernels=coverage):
+            click.echo(line)
+    if report.failures:
+        sys.exit(FOUND_SOMETHING)
+
+
+@main.command()
 @click.argument("audio", type=click.Path())
 @click.option("--model", default="tiny.en", show_default=True, help="A model file, or a known name.")
 @click.option("--threads", type=click.IntRange(min=1), help="Default: all that may be used.")

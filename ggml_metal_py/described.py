@@ -93,14 +93,19 @@ class DescribedOp:
         return ops.apply(self.name, *filled, context=context)
 
 
+def enum_value(kind: Any, text: str) -> int:
+    """The number of an enum's value, from it or from the end of its name: `avg` is GGML_OP_POOL_AVG."""
+    values = {name.lower(): number for number, name in kind.elements.items()}
+    found = [n for name, n in values.items() if name == text.lower() or name.endswith(f"_{text.lower()}")]
+    if not text.isdecimal() and len(found) != 1:
+        raise ValueError(f"{text!r} is no value of {kind.cname}: {', '.join(sorted(values))}")
+    return int(text) if text.isdecimal() else int(found[0])
+
+
 def _value(kind: Any, text: str) -> Any:
     """What a C argument of that kind is given for a text."""
     if kind.kind == "enum":
-        values = {name.lower(): number for number, name in kind.elements.items()}
-        found = [n for name, n in values.items() if name == text.lower() or name.endswith(f"_{text.lower()}")]
-        if not text.isdecimal() and len(found) != 1:
-            raise ValueError(f"{text!r} is no value of {kind.cname}: {', '.join(sorted(values))}")
-        return int(text) if text.isdecimal() else found[0]
+        return enum_value(kind, text)
     if kind.kind != "primitive":
         raise ValueError(f"an argument of type {kind.cname} cannot be written as text")
     if kind.cname in ("_Bool", "bool"):

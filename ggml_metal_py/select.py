@@ -111,6 +111,10 @@ class Selector:
         return self
 
     def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the Backend back."""
         self._backend.close()
 
     def dispatches(self, *outputs: Tensor) -> tuple[Dispatch, ...]:
