@@ -114,8 +114,8 @@ def attention(q: Array, k: Array, v: Array, scale: float) -> Array:
 def test_attention_with_heads_of_512_values(
     type: str, keys: int, device: gm.Device, backend: gm.Backend, memory: gm.Context
 ) -> None:
-    # With 4 simdgroups instead of upstream's 8, keys of 512 values just fit. Those of 576 need 1 KiB more than
-    # there is: softmetal has room behind what a kernel asks for, a GPU has not.
+    # With 4 simdgroups instead of upstream's 8, keys of 512 values just fit. Those of 576 need 1 KiB more
+    # than there is: softmetal has room behind what a kernel asks for, a GPU has not.
     if device.profile is None and keys == 576:
         pytest.skip("no GPU can run it")
     n, kv, heads, values, simdgroups = 20, 64, 2, 512, 4
@@ -132,10 +132,13 @@ def test_attention_with_heads_of_512_values(
     arguments = {
         **{f"ne0{i}": q.ne[i] for i in (1, 2, 3)},
         **{f"nb0{i}": q.nb[i] for i in (1, 2, 3)},
-        **{"ne11": kv, "ne_12_2": heads, "ne_12_3": 1},
+        "ne11": kv,
+        "ne_12_2": heads,
+        "ne_12_3": 1,
         **{f"nb1{i}": k.nb[i] for i in (1, 2, 3)},
         **{f"nb2{i}": v.nb[i] for i in (1, 2, 3)},
-        **{"ns10": k.nb[1] // k.nb[0], "ns20": v.nb[1] // v.nb[0]},
+        "ns10": k.nb[1] // k.nb[0],
+        "ns20": v.nb[1] // v.nb[0],
         **{f"ne{i}": result.ne[i] for i in (1, 2, 3)},
         "scale": scale,
     }
@@ -167,9 +170,7 @@ def test_attention_leaves_out_the_last_8_of_quantised_keys_and_values(
     assert dispatch.pipeline.base == f"kernel_flash_attn_ext_{type}_dk{length}_dv{length}"
     backend.compute(result)
     used = length // 16 * 16
-    expected = attention(
-        q.numpy()[..., :used], rows[0].numpy()[..., :used], rows[1].numpy()[..., :used], 0.2
-    )
+    expected = attention(q.numpy()[..., :used], rows[0].numpy()[..., :used], rows[1].numpy()[..., :used], 0.2)
     np.testing.assert_allclose(result.numpy()[..., :used], expected, atol=2e-3)
     assert not result.numpy()[..., used:].any()
 
