@@ -55,7 +55,7 @@ def _by_tiles(node: Node) -> bool:
 
 
 def _product_without_kernel(node: Node, text: str) -> bool:
-    if node.op not in ("MUL_MAT", "MUL_MAT_ID"):
+    if node.op not in ("MUL_MAT", "MUL_MAT_ID") or _source(node).type == "tq2_0":
         return False
     a, b = _source(node).type, _source(node, 1).type
     if _by_tiles(node):
@@ -66,7 +66,19 @@ def _product_without_kernel(node: Node, text: str) -> bool:
 
 
 def _product_refused(node: Node, text: str) -> bool:
-    return node.op in ("MUL_MAT", "MUL_MAT_ID") and not _by_tiles(node) and _source(node).type not in _TILED
+    if node.op not in ("MUL_MAT", "MUL_MAT_ID") or _by_tiles(node):
+        return False
+    return _source(node).type not in (*_TILED, "tq2_0")
+
+
+def _tq2_0(node: Node, text: str) -> bool:
+    if node.op == "GET_ROWS":
+        return _source(node).type == "tq2_0"
+    return node.op in ("MUL_MAT", "MUL_MAT_ID") and _source(node).type == "tq2_0" and _by_tiles(node)
+
+
+def _tq2_0_refused(node: Node, text: str) -> bool:
+    return node.op in ("MUL_MAT", "MUL_MAT_ID") and _source(node).type == "tq2_0" and not _by_tiles(node)
 
 
 # ---- copies
@@ -93,8 +105,8 @@ def _copied_as_floats(node: Node, text: str) -> bool:
 
 
 _KERNELS = {
-    "REPEAT": ("f32", "f16", "i32", "i16"),
-    "GET_ROWS": (*_TILED, "i32"),
+    "REPEAT": ("f32", "f16", "bf16", "i32", "i16"),
+    "GET_ROWS": (*_TILED, "i32", "tq2_0"),
     "ROPE": ("f32", "f16"),
     "PAD": ("f32",),
     "ROLL": ("f32",),
@@ -163,6 +175,7 @@ FINDINGS: tuple[Finding, ...] = (
         _last_simdgroup,
         "no more threads than values are dispatched; when the last simdgroup has fewer lanes than the "
         "threadgroup has simdgroups, its simd_sum over the partial sums leaves some out",
+        until="0.20.2",
     ),
     Finding(
         "group-norm-groups",
@@ -239,6 +252,7 @@ FINDINGS: tuple[Finding, ...] = (
         WRONG,
         _copied_as_floats,
         "supports_op takes every type, the kernel copies 4 bytes for each value",
+        until="0.20.2",
     ),
     Finding(
         "types",
@@ -251,6 +265,7 @@ FINDINGS: tuple[Finding, ...] = (
         ABORT,
         lambda node, text: node.op == "IM2COL" and _source(node).ne[0] * _source(node).ne[1] > 1024,
         "every value of a window gets a thread of a threadgroup, and supports_op does not count them",
+        until="0.20.2",
     ),
     Finding(
         "not-contiguous",
@@ -306,5 +321,26 @@ FINDINGS: tuple[Finding, ...] = (
         lambda node, text: node.op == "SOLVE_TRI" and node.ne[1] > 1 and "on_zeros(" not in text,
         "values of the result that are not computed yet are multiplied by 0 instead of left out: NaN or "
         "infinity that the memory held before spreads over the result",
+    ),
+    Finding(
+        "repeat-bf16",
+        NO_KERNEL,
+        lambda node, text: node.op == "REPEAT" and node.type == "bf16",
+        "supports_op takes every type, there are kernels for four",
+        until="0.20.2",
+    ),
+    Finding(
+        "tq2_0",
+        NO_KERNEL,
+        _tq2_0,
+        "supports_op refuses nvfp4 only, and there are no kernels for this type",
+        until="0.20.2",
+    ),
+    Finding(
+        "tq2_0-refused",
+        ABORT,
+        _tq2_0_refused,
+        "supports_op refuses nvfp4 only; the getter for vectors aborts with 'not implemented'",
+        until="0.20.2",
     ),
 )

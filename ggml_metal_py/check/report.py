@@ -8,8 +8,10 @@ from typing import Any
 
 from .coverage import Coverage
 from .known import FINDINGS
-from .run import FAILED, FINDING, OK, UNSUPPORTED, Outcome
+from .run import ABSENT, FAILED, FINDING, OK, UNSUPPORTED, Outcome
 
+_FEW = 10
+"""Cases of which every one is told about."""
 _MOST_CASES = 3
 """Texts of cases that are shown for a finding or a kernel."""
 
@@ -68,7 +70,7 @@ class Report:
             "upstream": self.upstream,
             "cases": len(self.outcomes),
             **{status: self.counts[status] for status in (OK, FAILED, UNSUPPORTED)},
-            "absent": self.counts["absent"],
+            "absent": self.counts[ABSENT],
             "findings": list(self._findings_as_json()),
             "failures": [_as_json(outcome) for outcome in self.failures],
             "ops": {
@@ -102,6 +104,9 @@ class Report:
         for outcome in self.failures:
             yield f"FAILED {outcome.case.text}"
             yield f"    {outcome.problem}{_by(outcome)}"
+        if len(self.outcomes) <= _FEW:
+            rest = [o for o in self.outcomes if o.status in (UNSUPPORTED, ABSENT)]
+            yield from (f"not run: {outcome.case.text}: {outcome.problem}" for outcome in rest)
         if kernels:
             yield from self._kernel_lines()
         yield self.summary()

@@ -1,5 +1,6 @@
 """Computes a case on the device and on ggml's CPU backend, and says what came of it."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -36,7 +37,7 @@ class Outcome:
     case: Case
     status: str
     """`ok`; `failed`; `unsupported` by the device; `finding`: wrong, as the list of findings says; `absent`:
-    the row lacks a function or type."""
+    the row lacks a function, one with so many arguments, or a type."""
     problem: str = ""
     """Why it is not ok: `wrong: ..`, `no kernel: ..`, `abort: ..`, `device: ..`,
     `no reference: ..`, `invalid: ..`."""
@@ -82,7 +83,9 @@ class Runner:
                 values = values_of(context, case.text, case.tree)
             except NotInUpstream as error:
                 return replace(known, status=ABSENT, problem=str(error))
-            except (GgmlAbort, ValueError, TypeError) as error:
+            except TypeError as error:
+                return replace(known, status=_absent(error), problem=f"invalid: {error}")
+            except (GgmlAbort, ValueError) as error:
                 return replace(known, problem=f"invalid: {error}")
             known = replace(known, nodes=tuple(computed(context)))
             try:
@@ -160,6 +163,11 @@ def _opened(runner: Runner, name: str, make: Callable[[], Backend]) -> Iterator[
             setattr(runner, name, None)
             backend.close()
         raise
+
+
+def _absent(error: TypeError) -> str:
+    """Functions get more arguments from row to row: a call with another number of them is for other rows."""
+    return ABSENT if re.search(r"takes \d+ arguments", str(error)) else FAILED
 
 
 # ---- comparing

@@ -75,6 +75,7 @@ def test_the_device_goes_on_after_everything(runner: Runner) -> None:
         ("group_norm(permute(f32(8, 6, 4), 0, 2, 1, 3), 3, 1e-06)", "finding", "abort: "),
         ("out_prod(f32(5, 4), f32(6, 4))", "unsupported", ""),
         ("no_such_function(f32(8))", "absent", ""),
+        ("add(f32(8))", "absent", "invalid: add takes 2 arguments"),
         ("add(f32(8, 3), f32(5))", "failed", "invalid: "),
         ("add(f32(8), f32(8, fill='nonsense'))", "failed", "invalid: "),
         ("add(f32(8), f32(8, wide=3))", "failed", "invalid: "),

@@ -13,7 +13,9 @@ from ggml_metal_py.check.known import FINDINGS
 def test_every_case_of_every_op() -> None:
     report = run()
     assert [(outcome.case.text, outcome.problem) for outcome in report.failures] == []
-    assert report.counts["absent"] == 0
+    absent = [outcome for outcome in report.outcomes if outcome.status == "absent"]
+    assert all("arguments" in outcome.problem for outcome in absent)  # as newer rows take them
+    assert {outcome.case.op for outcome in absent} == {"ssm_scan", "gated_delta_net"}
     assert set(report.findings) == {finding.name for finding in FINDINGS if finding.exists("0.13.1")}, (
         "a finding that no case shows"
     )

@@ -8,9 +8,12 @@ from ..expression import Call, Leaf, Tree, call, leaf
 def cases() -> Iterator[tuple[str, Tree]]:
     yield from (("ssm_conv", tree) for tree in _ssm_conv())
     yield from (("ssm_scan", tree) for tree in _ssm_scan())
+    # Since ggml 0.20 with the number of states to keep as a further argument.
+    yield from (("ssm_scan", call(tree.name, *tree.arguments, 1)) for tree in _ssm_scan())
     yield from (("rwkv_wkv6", tree) for tree in _rwkv6())
     yield from (("rwkv_wkv7", tree) for tree in _rwkv7())
-    yield from (("gated_delta_net", tree) for tree in _gated_delta_net())
+    for separate in (False, True):
+        yield from (("gated_delta_net", tree) for tree in _gated_delta_net(separate))
     yield from (("solve_tri", tree) for tree in _solve_tri())
 
 
@@ -76,21 +79,33 @@ def _seven(head: int, heads: int, tokens: int, sequences: int) -> Call:
     return call("rwkv_wkv7", r, w, k, v, a, b, state)
 
 
-def _gated_delta_net() -> Iterator[Call]:
+def _gated_delta_net(separate: bool) -> Iterator[Call]:
+    """`separate`: the number of states to keep is an argument, since ggml 0.20, and not an axis."""
     for size in (32, 64, 128):
         for heads, of_keys, tokens, sequences in ((1, 1, 1, 1), (4, 4, 3, 2), (4, 2, 5, 1), (2, 1, 17, 3)):
             for gates in (1, size):
-                yield _delta(size, heads, of_keys, tokens, sequences, gates)
-        yield _delta(size, 2, 2, 6, 2, 1, slots=4)
-        yield _delta(size, 2, 2, 4, 1, size, slots=4)
+                yield _delta(size, heads, of_keys, tokens, sequences, gates, separate=separate)
+        yield _delta(size, 2, 2, 6, 2, 1, slots=4, separate=separate)
+        yield _delta(size, 2, 2, 4, 1, size, slots=4, separate=separate)
     for size in (16, 96, 256):
-        yield _delta(size, 2, 2, 3, 1, 1)
+        yield _delta(size, 2, 2, 3, 1, 1, separate=separate)
 
 
 def _delta(
-    size: int, heads: int, of_keys: int, tokens: int, sequences: int, gates: int, slots: int = 1
+    size: int,
+    heads: int,
+    of_keys: int,
+    tokens: int,
+    sequences: int,
+    gates: int,
+    slots: int = 1,
+    *,
+    separate: bool,
 ) -> Call:
     q, k = (leaf("f32", size, of_keys, tokens, sequences, low=-0.2, high=0.2) for _ in range(2))
+    state: tuple[Leaf | int, ...] = (leaf("f32", size * size * heads, slots, sequences),)
+    if separate:
+        state = leaf("f32", size, size, heads, sequences), slots
     return call(
         "gated_delta_net",
         q,
@@ -98,7 +113,7 @@ def _delta(
         leaf("f32", size, heads, tokens, sequences),
         leaf("f32", gates, heads, tokens, sequences, low=-1.0, high=-0.01),
         leaf("f32", 1, heads, tokens, sequences, low=0.0, high=1.0),
-        leaf("f32", size * size * heads, slots, sequences),
+        *state,
     )
 
 
