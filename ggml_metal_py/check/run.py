@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 OK, FAILED, UNSUPPORTED, FINDING, ABSENT = "ok", "failed", "unsupported", "finding", "absent"
 
-_ROOM = 48
+_ROOM = 128
 """Tensors in a case, helpers of ggml's included."""
 _GUARD = 64
 """Values behind the results, which nobody may touch."""

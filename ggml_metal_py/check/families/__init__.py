@@ -8,6 +8,7 @@ from . import (
     binary,
     copies,
     experts,
+    graphs,
     images,
     matmul,
     norms,
@@ -37,4 +38,5 @@ FAMILIES: tuple[Family, ...] = (
     sequence.cases,
     sorting.cases,
     others.cases,
+    graphs.cases,
 )

@@ -7,7 +7,7 @@ from ..expression import Call, Leaf, Tree, call, leaf
 
 # Around a simdgroup, around a threadgroup of 1024 threads, alone and with four values to a thread.
 _LENGTHS = (1, 3, 4, 8, 31, 32, 33, 64, 68, 100, 127, 128, 132, 384, 1000, 1023, 1024, 1025, 2052, 4096, 5001)
-_LONG = (4100, 8200)
+_LONG = (4100, 8200, 40000)
 
 _NORMS = ("norm", "rms_norm", "l2_norm")
 

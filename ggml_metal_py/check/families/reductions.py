@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ..expression import Call, Tree, call, leaf
 
-_LENGTHS = (1, 3, 4, 7, 31, 32, 33, 64, 100, 128, 129, 1000, 1023, 1024, 1025, 2048, 4100, 5001)
+_LENGTHS = (1, 3, 4, 7, 31, 32, 33, 64, 100, 128, 129, 1000, 1023, 1024, 1025, 2048, 4100, 5001, 40001)
 
 
 def cases() -> Iterator[tuple[str, Tree]]:
