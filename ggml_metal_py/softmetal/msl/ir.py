@@ -7,6 +7,7 @@
   always are 1.
 - Loads that include/ marks as non-temporal are values that never change during a dispatch: function
   constants. C++ has no word for that; LLVM calls it invariant.load.
+- The module's name is taken out: it is that of a temporary file, and objects.py knows modules by their text.
 
 It is done here because both rewriting C++ and a compiler plugin would be fragile.
 """
@@ -21,6 +22,7 @@ _UNUSED_METADATA = 4294967
 
 def rewrite(module: str) -> str:
     """The module with harmless divisions and invariant loads."""
+    module = re.sub(r"^(; ModuleID|source_filename) = .*\n", "", module, flags=re.MULTILINE)
     module = re.sub(r", !nontemporal !\d+", f", !invariant.load !{_UNUSED_METADATA}", module)
     needed: set[tuple[str, str]] = set()
 
