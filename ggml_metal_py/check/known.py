@@ -39,7 +39,21 @@ def _reductions(node: Node, text: str) -> bool:
 
 _TILED = frozenset(
     (
-        *("f32", "f16", "bf16", "q1_0", "q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "mxfp4", "iq4_nl", "iq4_xs"),
+        *(
+            "f32",
+            "f16",
+            "bf16",
+            "q1_0",
+            "q2_0",
+            "q4_0",
+            "q4_1",
+            "q5_0",
+            "q5_1",
+            "q8_0",
+            "mxfp4",
+            "iq4_nl",
+            "iq4_xs",
+        ),
         *("q2_K", "q3_K", "q4_K", "q5_K", "q6_K"),
         *("iq2_xxs", "iq2_xs", "iq2_s", "iq3_xxs", "iq3_s", "iq1_s", "iq1_m"),
     )
@@ -85,7 +99,7 @@ def _tq2_0_refused(node: Node, text: str) -> bool:
 
 
 def _into_other_rows(node: Node, text: str) -> bool:
-    if node.op != "CPY" or node.type.startswith(("q", "iq")):
+    if node.op != "CPY" or node.type not in _BYTES:
         return False
     a, row = _source(node), node.nb[0] * node.ne[0]
     if node.nb[0] != _BYTES[node.type]:
@@ -94,7 +108,7 @@ def _into_other_rows(node: Node, text: str) -> bool:
 
 
 def _quantises_columns(node: Node, text: str) -> bool:
-    if node.op != "CPY" or not node.type.startswith(("q", "iq")):
+    if node.op != "CPY" or node.type in _BYTES:
         return False
     a = _source(node)
     return a.nb[0] != _BYTES.get(a.type, 0)

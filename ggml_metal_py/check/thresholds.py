@@ -20,6 +20,7 @@ _LIMITS = {
     "IM2COL": EXACT,
     "FLASH_ATTN_EXT": EXACT,
     "SOFT_MAX": 1e-6,
+    "LIGHTNING_INDEXER": 1e-6,
     "SSM_SCAN": 2e-7,
     "GELU": HALVES,
     "GELU_QUICK": HALVES,

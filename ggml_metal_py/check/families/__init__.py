@@ -11,6 +11,7 @@ from . import (
     graphs,
     images,
     matmul,
+    newer,
     norms,
     others,
     positions,
@@ -39,4 +40,5 @@ FAMILIES: tuple[Family, ...] = (
     sorting.cases,
     others.cases,
     graphs.cases,
+    newer.cases,
 )
