@@ -1,6 +1,7 @@
 """That there are cases: of every op that the device accepts, of every type, and always the same ones."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
@@ -45,7 +46,7 @@ def examples() -> list[Case]:
 def test_every_op_that_the_device_accepts_has_cases(device: gm.Device, examples: list[Case]) -> None:
     tested: set[str] = set()
     for case in examples:
-        with device.context(64) as context:
+        with device.context(128) as context, suppress(gm.NotInUpstream):
             Built(context, case.tree)
             tested.update(node.kind for node in computed(context))
     wanted = set(accepted(device)) - set(NOTHING)
@@ -77,8 +78,8 @@ def test_the_same_text_has_the_same_values(device: gm.Device) -> None:
 
 
 def test_choosing_by_op_or_function() -> None:
-    assert {case.op for case in chosen(["SOFT_MAX"])} == {"soft_max"}
-    assert {case.op for case in chosen(["rms_norm"])} == {"rms_norm"}
+    assert {case.op for case in chosen(["SUM_ROWS"])} == {"sum_rows"}
+    assert {case.op for case in chosen(["rms_norm"])} == {"rms_norm", "graph"}
     assert all("gelu_inplace(" in case.text for case in chosen(["gelu_inplace"]))
     assert chosen() == all_cases()
     with pytest.raises(ValueError, match="no cases of 'nonsense'; ops: add, sub"):
