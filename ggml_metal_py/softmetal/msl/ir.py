@@ -5,6 +5,12 @@
   a small function that is inlined: 0 counts as 1, and INT_MIN / -1 wraps. It branches around the
   division for -1, 0 and 1, which pays for itself: kernels divide by broadcast ratios, which nearly
   always are 1.
+- Shifts. MSL takes a shift's count modulo the width, LLVM leaves a larger one open: it is masked.
+- Numbers to integers. LLVM leaves what does not fit open; Metal says that NaN gives 0, and nothing of
+  the rest: it becomes the nearest integer, whatever the optimiser knows of the value.
+- Alignment. Types of include/ have Metal's alignment, because it decides where the members of a struct
+  lie. Loads and stores must not count on it, as kernels use vectors at addresses that only suit their
+  elements. So all memory accesses claim the alignment of what they move.
 - Loads that include/ marks as non-temporal are values that never change during a dispatch: function
   constants. C++ has no word for that; LLVM calls it invariant.load.
 - The module's name is taken out: it is that of a temporary file, and objects.py knows modules by their text.
@@ -17,12 +23,28 @@ import re
 _DIVISION = re.compile(
     r"= (?P<op>[su](?:div|rem)) (?:exact )?(?P<type>i\d+|<\d+ x i\d+>) (?P<a>.*), (?P<b>%[^,\n]+)",
 )
+_SHIFT = re.compile(
+    r"= (?P<op>shl|lshr|ashr) (?:(?:nuw|nsw|exact) )*(?P<type>i\d+|<\d+ x i\d+>) (?P<a>.*), (?P<b>%[^,\n]+)",
+)
+_TO_INTEGER = re.compile(
+    r"= (?P<op>fpto[su]i) (?P<from>half|float|double|<\d+ x (?:half|float|double)>) (?P<a>\S+)"
+    r" to (?P<to>i\d+|<\d+ x i\d+>)",
+)
+_ACCESS = re.compile(
+    r"^(?P<access>.*(?:= load|^ *store) (?:volatile )?"
+    r"(?P<type><\d+ x \w+>|i\d+|half|float|double)\b.*), align (?P<align>\d+)",
+    re.MULTILINE,
+)
+_BYTES = {"half": 2, "float": 4, "double": 8, "ptr": 8}
 _UNUSED_METADATA = 4294967
 
 
 def rewrite(module: str) -> str:
-    """The module with harmless divisions and invariant loads."""
+    """The module with all of that changed."""
     module = re.sub(r"^(; ModuleID|source_filename) = .*\n", "", module, flags=re.MULTILINE)
+    module = _ACCESS.sub(_element_aligned, module)
+    module = re.sub(r"(call void @llvm\.mem(?:cpy|move|set)\..*)", _unaligned, module)
+    module = re.sub(r" align \d+ (?=dereferenceable)", " ", module)
     module = re.sub(r", !nontemporal !\d+", f", !invariant.load !{_UNUSED_METADATA}", module)
     needed: set[tuple[str, str]] = set()
 
@@ -31,13 +53,63 @@ def rewrite(module: str) -> str:
         needed.add((op, kind))
         return f"= call {kind} @{_function(op, kind)}({kind} {a}, {kind} {b})"
 
-    module = _DIVISION.sub(call, module)
-    definitions = [_vector(*each) if each[1][0] == "<" else _scalar(*each) for each in sorted(needed)]
+    module = _SHIFT.sub(call, _DIVISION.sub(call, module))
+    definitions = [_definition(*each) for each in sorted(needed)]
+    module, converted = _saturate(module)
+    definitions += converted
     return "\n".join([module, *definitions, f"!{_UNUSED_METADATA} = !{{}}", ""])
 
 
 def _function(op: str, kind: str) -> str:
     return f"softmetal.{op}." + re.sub(r"\W+", "", kind)
+
+
+def _element_aligned(match: re.Match[str]) -> str:
+    element = match["type"].rsplit(" ", 1)[-1].rstrip(">")
+    size = _BYTES.get(element) or max(1, int(element[1:]) // 8)
+    return f"{match['access']}, align {min(size, int(match['align']))}"
+
+
+def _unaligned(match: re.Match[str]) -> str:
+    return re.sub(r"\bptr align \d+", "ptr align 1", match[0])
+
+
+def _saturate(module: str) -> tuple[str, list[str]]:
+    declarations: set[str] = set()
+
+    def call(match: re.Match[str]) -> str:
+        op, source, value, to = match.group("op", "from", "a", "to")
+        name = f"@llvm.{op}.sat.{_mangled(to)}.{_mangled(source)}"
+        declarations.add(f"declare {to} {name}({source})")
+        return f"= call {to} {name}({source} {value})"
+
+    return _TO_INTEGER.sub(call, module), sorted(declarations)
+
+
+def _mangled(kind: str) -> str:
+    short = {"half": "f16", "float": "f32", "double": "f64"}
+    if kind[0] == "<":
+        n, _, element = kind[1:-1].split()
+        return f"v{n}{short.get(element, element)}"
+    return short.get(kind, kind)
+
+
+def _definition(op: str, kind: str) -> str:
+    if op in ("shl", "lshr", "ashr"):
+        return _shift(op, kind)
+    return _vector(op, kind) if kind[0] == "<" else _scalar(op, kind)
+
+
+def _shift(op: str, kind: str) -> str:
+    last = int(kind.rsplit("i", 1)[1].rstrip(">")) - 1
+    n = int(kind[1:].split()[0]) if kind[0] == "<" else 0
+    mask = "<" + ", ".join([f"i{last + 1} {last}"] * n) + ">" if n else str(last)
+    return f"""
+define internal {kind} @{_function(op, kind)}({kind} %a, {kind} %b) alwaysinline {{
+  %count = and {kind} %b, {mask}
+  %result = {op} {kind} %a, %count
+  ret {kind} %result
+}}"""
 
 
 def _scalar(op: str, kind: str) -> str:

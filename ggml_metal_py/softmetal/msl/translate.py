@@ -16,6 +16,7 @@ from .program import (
     parse,
     threadgroup_variable,
 )
+from .swizzle import spell_swizzles
 from .tokens import Token, closing, join, spell, split_commas, tokenize
 
 _ADDRESS_SPACES = {"device": "", "thread": "", "threadgroup": "", "constant": "const", "kernel": "static"}
@@ -120,6 +121,7 @@ def translate(preprocessed: str) -> Translation:
     for first, last in program.blank:
         _erase(program.tokens, first, last)
     _erase_attributes(program.tokens)
+    spell_swizzles(program.tokens)
     _replace_constants(program)
     for token in program.tokens:
         if token.kind == "word" and token.text in _ADDRESS_SPACES:

@@ -15,6 +15,12 @@ template<class T, int Cols, int Rows> struct matrix {
             if (i < Rows) columns[i][i] = diagonal;
         }
     }
+    // By columns: one vector or Rows numbers for each.
+    template<class... C, class = enable_if_t<(sizeof...(C) > 1)>> SM_MEMBER matrix(C... parts) {
+        static_assert((softmetal::part<C>::elements + ...) == Cols * Rows, "the arguments must add up to the matrix's elements");
+        int i = 0;
+        (append(i, parts), ...);
+    }
     template<class U> SM_MEMBER explicit matrix(const matrix<U, Cols, Rows> & other) {
         for (int i = 0; i < Cols; ++i) columns[i] = (vec<T, Rows>) other.columns[i];
     }
@@ -40,7 +46,57 @@ template<class T, int Cols, int Rows> struct matrix {
         for (int i = 1; i < Cols; ++i) r += m.columns[i] * vec<T, Rows>(x.e[i]);
         return r;
     }
+    SM_MEMBER friend vec<T, Cols> operator*(vec<T, Rows> x, const matrix & m) {
+        vec<T, Cols> r(T(0));
+        for (int i = 0; i < Cols; ++i) {
+            for (int j = 0; j < Rows; ++j) r.e[i] += x.e[j] * m.columns[i].e[j];
+        }
+        return r;
+    }
+    template<int C> SM_MEMBER friend matrix<T, C, Rows> operator*(const matrix & a, const matrix<T, C, Cols> & b) {
+        matrix<T, C, Rows> r;
+        for (int i = 0; i < C; ++i) r.columns[i] = a * b.columns[i];
+        return r;
+    }
+    SM_MEMBER matrix & operator+=(const matrix & b) { return *this = *this + b; }
+    SM_MEMBER matrix & operator-=(const matrix & b) { return *this = *this - b; }
+    SM_MEMBER matrix & operator*=(T s) { return *this = *this * s; }
+    SM_MEMBER friend matrix operator-(const matrix & a) { return a * T(-1); }
+
+private:
+    SM_MEMBER void append(int & i, T s) {
+        columns[i / Rows].e[i % Rows] = s;
+        ++i;
+    }
+    template<int M> SM_MEMBER void append(int & i, vec<T, M> v) {
+        for (int k = 0; k < M; ++k) append(i, v.e[k]);
+    }
 };
+
+template<class T, int Cols, int Rows> SM_INLINE matrix<T, Rows, Cols> transpose(const matrix<T, Cols, Rows> & m) {
+    matrix<T, Rows, Cols> r;
+    for (int i = 0; i < Cols; ++i) {
+        for (int j = 0; j < Rows; ++j) r.columns[j].e[i] = m.columns[i].e[j];
+    }
+    return r;
+}
+
+template<class T> SM_INLINE T determinant(const matrix<T, 2, 2> & m) {
+    return m[0].e[0] * m[1].e[1] - m[1].e[0] * m[0].e[1];
+}
+// Along the first column.
+template<class T, int N> SM_INLINE T determinant(const matrix<T, N, N> & m) {
+    T sum = T(0);
+    for (int k = 0; k < N; ++k) {
+        matrix<T, N - 1, N - 1> minor;
+        for (int i = 1; i < N; ++i) {
+            for (int j = 0; j < N - 1; ++j) minor[i - 1].e[j] = m[i].e[j < k ? j : j + 1];
+        }
+        const T term = m[0].e[k] * determinant(minor);
+        sum          = k % 2 ? sum - term : sum + term;
+    }
+    return sum;
+}
 
 } // namespace metal
 
