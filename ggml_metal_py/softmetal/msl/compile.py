@@ -32,8 +32,8 @@ _LANGUAGE = (
     # A kernel needs nothing of a C++ library.
     "-fno-exceptions", "-fno-rtti", "-fno-asynchronous-unwind-tables", "-fno-threadsafe-statics",
     "-fno-stack-protector", "-fno-sanitize=all", "-fomit-frame-pointer", "-fno-semantic-interposition",
-    # MSL is not C++: char is signed, and memory is read as any type.
-    "-fsigned-char", "-fno-strict-aliasing",
+    # MSL is not C++: char is signed, memory is read as any type, and each operation on halves is rounded.
+    "-fsigned-char", "-fno-strict-aliasing", "-Xclang", "-ffloat16-excess-precision=none",
     # What Metal's default, fast math, allows and what does not change which values are possible: infinities
     # and NaNs stay, as kernels mask with them. `#pragma METAL fp math_mode(safe)` turns it off.
     "-ffp-contract=fast", "-fassociative-math", "-fno-signed-zeros", "-fno-math-errno", "-fno-trapping-math",

@@ -283,7 +283,8 @@ def find_kernels(program: Program) -> None:
     for function in by_name.values():
         if not function.is_template:
             head = _attributes(tokens[function.first : function.parameters[0]])
-            add(head.get("host_name", function.name).strip('"'), function.name, function.first)
+            name = _text(head["host_name"]) if "host_name" in head else function.name
+            add(name, function.name, function.first)
     for first, last in program.instantiations:
         if not _has_word(tokens, first, last, "kernel"):
             continue
@@ -293,8 +294,13 @@ def find_kernels(program: Program) -> None:
             raise _fail(
                 tokens, first, 'a kernel template needs [[host_name("...")]] where it is instantiated'
             )
-        add(host_name.strip('"'), _instantiated(tokens, first, last), first)
+        add(_text(host_name), _instantiated(tokens, first, last), first)
     program.kernels = [found[name] for name in sorted(found, key=str.encode)]
+
+
+def _text(literals: str) -> str:
+    """What string literals, one or several side by side, mean."""
+    return "".join(re.findall(r'"([^"]*)"', literals))
 
 
 def _instantiated(tokens: Sequence[Token], first: int, last: int) -> str:

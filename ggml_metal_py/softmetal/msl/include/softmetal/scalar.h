@@ -52,8 +52,6 @@ typedef _Float16       half;
 #define ULONG_MAX 18446744073709551615ul
 
 namespace softmetal {
-constexpr double M_PI_DOUBLE = 3.14159265358979323846;
-
 template<class T> struct only_float {};
 template<> struct only_float<float> { using type = float; };
 template<class T> struct not_float {};
