@@ -9,6 +9,8 @@
 #include "softmetal/vector.h"
 #include "softmetal/matrix.h"
 #include "softmetal/math.h"
+#include "softmetal/relational.h"
+#include "softmetal/integer.h"
 #include "softmetal/atomic.h"
 #include "softmetal/simdgroup.h"
 #include "softmetal/simdgroup_matrix.h"

@@ -1,4 +1,4 @@
-// metal_math, metal_common, metal_integer, metal_relational and metal_geometric.
+// metal_math and metal_common: functions of floating-point numbers, and min, max and clamp of all.
 //
 // exp and tanh are polynomials of our own, because the C library's are calls that no loop can be vectorised
 // over; they work on a float and on a vector of floats alike. What is rarer is the C library's.
@@ -58,8 +58,33 @@ template<class F> SM_INLINE F hyperbolic_tangent(F x) {
 }
 
 SM_INLINE float sign(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : 0.0f; }
-SM_INLINE float fract(float x) { return x - __builtin_floorf(x); }
-SM_INLINE float exp10(float x) { return __builtin_powf(10.0f, x); }
+SM_INLINE float exp10(float x) { return (float) __builtin_pow(10.0, (double) x); }
+
+// sin and cos of pi a, for 0 <= a <= 1. What is taken off a is taken off without rounding.
+SM_INLINE double sine_of_half_turns(double a) {
+    const double pi = 3.14159265358979323846;
+    return a <= 0.25 ? __builtin_sin(pi * a) : a <= 0.75 ? __builtin_cos(pi * (a - 0.5)) : __builtin_sin(pi * (1 - a));
+}
+SM_INLINE double cosine_of_half_turns(double a) {
+    const double pi = 3.14159265358979323846;
+    return a <= 0.25 ? __builtin_cos(pi * a) : a <= 0.75 ? __builtin_sin(pi * (0.5 - a)) : -__builtin_cos(pi * (1 - a));
+}
+SM_INLINE double sine_pi(float x) {
+    const double turned = __builtin_remainder((double) x, 2.0);
+    return __builtin_copysign(sine_of_half_turns(__builtin_fabs(turned)), turned);
+}
+SM_INLINE double cosine_pi(float x) { return cosine_of_half_turns(__builtin_fabs(__builtin_remainder((double) x, 2.0))); }
+SM_INLINE float sinpi(float x) { return (float) sine_pi(x); }
+SM_INLINE float cospi(float x) { return (float) cosine_pi(x); }
+SM_INLINE float tanpi(float x) { return (float) (sine_pi(x) / cosine_pi(x)); }
+SM_INLINE float fdim(float a, float b) { return a > b ? a - b : a <= b ? 0.0f : a + b; }
+SM_INLINE float divide(float a, float b) { return a / b; }
+
+// Within [0, 1): rounding alone would give 1 just below a whole number.
+template<class T> SM_INLINE T fract(T x, T below_one) {
+    const T r = T((float) x - __builtin_floorf((float) x));
+    return r < T(1) ? r : r >= T(1) ? below_one : r;
+}
 
 template<class T> SM_INLINE bool is_nan(T x) {
     if constexpr (is_floating_v<T>) return (float) x != (float) x;
@@ -92,32 +117,45 @@ namespace metal {
         return (vec<T, N>) vec<float, N>::from(function(((vec<float, N>) a).compute())); \
     }
 
-#define SM_UNARY_FUNCTIONS \
-    SM_UNARY_VECTOR(exp, softmetal::exponential) \
-    SM_UNARY_VECTOR(tanh, softmetal::hyperbolic_tangent) \
-    SM_UNARY(exp2, __builtin_exp2f) \
-    SM_UNARY(exp10, softmetal::exp10) \
-    SM_UNARY(log, __builtin_logf) \
-    SM_UNARY(log2, __builtin_log2f) \
-    SM_UNARY(log10, __builtin_log10f) \
-    SM_UNARY(sqrt, __builtin_sqrtf) \
-    SM_UNARY(rsqrt, 1.0f / __builtin_sqrtf) \
-    SM_UNARY(sin, __builtin_sinf) \
-    SM_UNARY(cos, __builtin_cosf) \
-    SM_UNARY(tan, __builtin_tanf) \
-    SM_UNARY(asin, __builtin_asinf) \
-    SM_UNARY(acos, __builtin_acosf) \
-    SM_UNARY(atan, __builtin_atanf) \
-    SM_UNARY(sinh, __builtin_sinhf) \
-    SM_UNARY(cosh, __builtin_coshf) \
-    SM_UNARY(fabs, __builtin_fabsf) \
-    SM_UNARY(floor, __builtin_floorf) \
-    SM_UNARY(ceil, __builtin_ceilf) \
-    SM_UNARY(round, __builtin_roundf) \
-    SM_UNARY(rint, __builtin_rintf) \
-    SM_UNARY(trunc, __builtin_truncf) \
-    SM_UNARY(fract, softmetal::fract) \
-    SM_UNARY(sign, softmetal::sign)
+SM_UNARY_VECTOR(exp, softmetal::exponential)
+SM_UNARY_VECTOR(tanh, softmetal::hyperbolic_tangent)
+SM_UNARY(exp2, __builtin_exp2f)
+SM_UNARY(exp10, softmetal::exp10)
+SM_UNARY(log, __builtin_logf)
+SM_UNARY(log2, __builtin_log2f)
+SM_UNARY(log10, __builtin_log10f)
+SM_UNARY(sqrt, __builtin_sqrtf)
+SM_UNARY(rsqrt, 1.0f / __builtin_sqrtf)
+SM_UNARY(sin, __builtin_sinf)
+SM_UNARY(cos, __builtin_cosf)
+SM_UNARY(tan, __builtin_tanf)
+SM_UNARY(sinpi, softmetal::sinpi)
+SM_UNARY(cospi, softmetal::cospi)
+SM_UNARY(tanpi, softmetal::tanpi)
+SM_UNARY(asin, __builtin_asinf)
+SM_UNARY(acos, __builtin_acosf)
+SM_UNARY(atan, __builtin_atanf)
+SM_UNARY(sinh, __builtin_sinhf)
+SM_UNARY(cosh, __builtin_coshf)
+SM_UNARY(asinh, __builtin_asinhf)
+SM_UNARY(acosh, __builtin_acoshf)
+SM_UNARY(atanh, __builtin_atanhf)
+SM_UNARY(fabs, __builtin_fabsf)
+SM_UNARY(floor, __builtin_floorf)
+SM_UNARY(ceil, __builtin_ceilf)
+SM_UNARY(round, __builtin_roundf)
+SM_UNARY(rint, __builtin_rintf)
+SM_UNARY(trunc, __builtin_truncf)
+SM_UNARY(sign, softmetal::sign)
+#undef SM_UNARY
+#undef SM_UNARY_VECTOR
+
+SM_INLINE float fract(float x) { return softmetal::fract(x, 0.999999940395355225f); }
+SM_INLINE half fract(half x) { return softmetal::fract(x, (half) 0.99951171875f); }
+template<class T, int N> SM_INLINE vec<T, N> fract(vec<T, N> a) {
+    for (int i = 0; i < N; ++i) a.e[i] = fract(a.e[i]);
+    return a;
+}
 
 #define SM_BINARY(name, scalar) \
     SM_INLINE float name(float a, float b) { return scalar(a, b); } \
@@ -126,30 +164,14 @@ namespace metal {
         for (int i = 0; i < N; ++i) a.e[i] = (T) scalar((float) a.e[i], (float) b.e[i]); \
         return a; \
     }
-
-#define SM_BINARY_FUNCTIONS \
-    SM_BINARY(pow, __builtin_powf) \
-    SM_BINARY(powr, __builtin_powf) \
-    SM_BINARY(fmod, __builtin_fmodf) \
-    SM_BINARY(atan2, __builtin_atan2f) \
-    SM_BINARY(copysign, __builtin_copysignf)
-
-SM_UNARY_FUNCTIONS
-SM_BINARY_FUNCTIONS
-// Metal's fast and precise variants differ in accuracy only; here both are accurate.
-namespace precise {
-SM_UNARY_FUNCTIONS
-SM_BINARY_FUNCTIONS
-} // namespace precise
-namespace fast {
-SM_UNARY_FUNCTIONS
-SM_BINARY_FUNCTIONS
-} // namespace fast
-#undef SM_UNARY
-#undef SM_UNARY_VECTOR
-#undef SM_UNARY_FUNCTIONS
+SM_BINARY(pow, __builtin_powf)
+SM_BINARY(powr, __builtin_powf)
+SM_BINARY(fmod, __builtin_fmodf)
+SM_BINARY(atan2, __builtin_atan2f)
+SM_BINARY(copysign, __builtin_copysignf)
+SM_BINARY(fdim, softmetal::fdim)
+SM_BINARY(divide, softmetal::divide)
 #undef SM_BINARY
-#undef SM_BINARY_FUNCTIONS
 
 #define SM_EXTREME(name, function) \
     template<class A, class B> SM_INLINE softmetal::common<A, B> name(A a, B b) { \
@@ -171,6 +193,13 @@ SM_EXTREME(fmin, smaller)
 SM_EXTREME(fmax, larger)
 #undef SM_EXTREME
 
+template<class A, class B, class C> SM_INLINE auto min3(A a, B b, C c) { return min(min(a, b), c); }
+template<class A, class B, class C> SM_INLINE auto max3(A a, B b, C c) { return max(max(a, b), c); }
+template<class A, class B, class C> SM_INLINE auto median3(A a, B b, C c) { return max(min(a, b), min(max(a, b), c)); }
+template<class A, class B, class C> SM_INLINE auto fmin3(A a, B b, C c) { return min3(a, b, c); }
+template<class A, class B, class C> SM_INLINE auto fmax3(A a, B b, C c) { return max3(a, b, c); }
+template<class A, class B, class C> SM_INLINE auto fmedian3(A a, B b, C c) { return median3(a, b, c); }
+
 template<class A, class B, class C> SM_INLINE auto clamp(A x, B low, C high) { return min(max(x, low), high); }
 template<class T> SM_INLINE T saturate(T x) { return clamp(x, T(0), T(1)); }
 template<class T> SM_INLINE T mix(T a, T b, T t) { return a + (b - a) * t; }
@@ -188,67 +217,93 @@ template<class T, int N> SM_INLINE vec<T, N> step(typename softmetal::identity<T
     return step(vec<T, N>(edge), x);
 }
 
+template<class T> SM_INLINE T smoothstep(T low, T high, T x) {
+    const T t = saturate((x - low) / (high - low));
+    return t * t * (T(3) - T(2) * t);
+}
+template<class T, int N>
+SM_INLINE vec<T, N> smoothstep(typename softmetal::identity<T>::type low, typename softmetal::identity<T>::type high, vec<T, N> x) {
+    return smoothstep(vec<T, N>(low), vec<T, N>(high), x);
+}
+
 SM_INLINE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-SM_INLINE half fma(half a, half b, half c) { return (half) __builtin_fmaf(a, b, c); }
+// Two halves' product and a half add up without rounding in a double, where it could matter.
+SM_INLINE half fma(half a, half b, half c) { return (half) ((double) a * (double) b + (double) c); }
 template<class T, int N> SM_INLINE vec<T, N> fma(vec<T, N> a, vec<T, N> b, vec<T, N> c) {
     for (int i = 0; i < N; ++i) a.e[i] = fma(a.e[i], b.e[i], c.e[i]);
     return a;
 }
 
+// Functions with a second result.
+#define SM_SECOND_RESULT(name, Second) \
+    template<int N> SM_INLINE vec<float, N> name(vec<float, N> x, vec<Second, N> & second) { \
+        for (int i = 0; i < N; ++i) x.e[i] = name(x.e[i], second.e[i]); \
+        return x; \
+    }
+SM_INLINE float sincos(float x, float & cosine) {
+    cosine = __builtin_cosf(x);
+    return __builtin_sinf(x);
+}
+SM_INLINE float modf(float x, float & whole) {
+    whole = __builtin_truncf(x);
+    return __builtin_isinf(x) ? __builtin_copysignf(0.0f, x) : __builtin_copysignf(x - whole, x);
+}
+SM_INLINE float frexp(float x, int & exponent) {
+    exponent = 0; // what the C library leaves open for infinity and NaN
+    return __builtin_frexpf(x, &exponent);
+}
+SM_SECOND_RESULT(sincos, float)
+SM_SECOND_RESULT(modf, float)
+SM_SECOND_RESULT(frexp, int)
+#undef SM_SECOND_RESULT
+SM_INLINE half sincos(half x, half & cosine) {
+    cosine = cos(x);
+    return sin(x);
+}
+SM_INLINE half modf(half x, half & whole) {
+    float w;
+    const half part = (half) modf((float) x, w);
+    whole           = (half) w;
+    return part;
+}
+SM_INLINE half frexp(half x, int & exponent) { return (half) frexp((float) x, exponent); }
+
 SM_INLINE float ldexp(float x, int e) { return __builtin_ldexpf(x, e); }
-
-SM_INLINE int abs(int a) { return a < 0 ? -a : a; }
-SM_INLINE long abs(long a) { return a < 0 ? -a : a; }
-SM_INLINE float abs(float a) { return __builtin_fabsf(a); }
-SM_INLINE half abs(half a) { return (half) __builtin_fabsf(a); }
-template<class T, int N> SM_INLINE vec<T, N> abs(vec<T, N> a) {
-    for (int i = 0; i < N; ++i) a.e[i] = a.e[i] < T(0) ? T(-a.e[i]) : a.e[i];
-    return a;
+SM_INLINE half ldexp(half x, int e) { return (half) __builtin_ldexpf((float) x, e); }
+template<class T, int N> SM_INLINE vec<T, N> ldexp(vec<T, N> x, vec<int, N> e) {
+    for (int i = 0; i < N; ++i) x.e[i] = ldexp(x.e[i], e.e[i]);
+    return x;
 }
 
-SM_INLINE bool isnan(float a) { return __builtin_isnan(a); }
-SM_INLINE bool isinf(float a) { return __builtin_isinf(a); }
-SM_INLINE bool isfinite(float a) { return __builtin_isfinite(a); }
-SM_INLINE bool signbit(float a) { return __builtin_signbit(a); }
-
-template<class A, class B> SM_INLINE softmetal::common<A, B> select(A a, B b, bool c) { return c ? b : a; }
-template<class T, int N> SM_INLINE vec<T, N> select(vec<T, N> a, vec<T, N> b, vec<bool, N> c) {
-    for (int i = 0; i < N; ++i) a.e[i] = c.e[i] ? b.e[i] : a.e[i];
-    return a;
-}
-template<class T, int N> SM_INLINE vec<T, N> select(vec<T, N> a, vec<T, N> b, bool c) { return c ? b : a; }
-
-template<int N> SM_INLINE bool any(vec<bool, N> a) {
-    bool r = false;
-    for (int i = 0; i < N; ++i) r |= a.e[i];
-    return r;
-}
-template<int N> SM_INLINE bool all(vec<bool, N> a) {
-    bool r = true;
-    for (int i = 0; i < N; ++i) r &= a.e[i];
+SM_INLINE int ilogb(float x) { return __builtin_ilogbf(x); }
+template<class T, int N> SM_INLINE vec<int, N> ilogb(vec<T, N> x) {
+    vec<int, N> r;
+    for (int i = 0; i < N; ++i) r.e[i] = ilogb((float) x.e[i]);
     return r;
 }
 
-template<class T, int N> SM_INLINE T dot(vec<T, N> a, vec<T, N> b) {
-    const auto p = a.compute() * b.compute();
-    auto sum     = p[0];
-    for (int i = 1; i < N; ++i) sum += p[i];
-    return T(sum);
-}
-template<class T, int N> SM_INLINE T length_squared(vec<T, N> a) { return dot(a, a); }
-template<class T, int N> SM_INLINE T length(vec<T, N> a) { return sqrt(dot(a, a)); }
-template<class T, int N> SM_INLINE T distance(vec<T, N> a, vec<T, N> b) { return length(a - b); }
-template<class T, int N> SM_INLINE vec<T, N> normalize(vec<T, N> a) { return a * vec<T, N>(rsqrt(dot(a, a))); }
-template<class T> SM_INLINE vec<T, 3> cross(vec<T, 3> a, vec<T, 3> b) {
-    return vec<T, 3>(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+SM_INLINE float nextafter(float a, float b) { return __builtin_nextafterf(a, b); }
+SM_INLINE half nextafter(half a, half b) {
+    if (!(a < b || a > b)) return a == b ? b : (half) ((float) a + (float) b);
+    if (a == (half) 0.0f) return __builtin_bit_cast(half, (ushort) (b > a ? 0x0001 : 0x8001));
+    const ushort bits = __builtin_bit_cast(ushort, a);
+    return __builtin_bit_cast(half, (ushort) ((b > a) == (a > (half) 0.0f) ? bits + 1 : bits - 1));
 }
 
-template<class T> SM_INLINE T popcount(T x) { return T(__builtin_popcountll((unsigned long long) x & (~0ull >> (64 - 8 * sizeof(T))))); }
-template<class T> SM_INLINE T clz(T x) { return x ? T(__builtin_clzll((unsigned long long) x << (64 - 8 * sizeof(T)))) : T(8 * sizeof(T)); }
-template<class T> SM_INLINE T ctz(T x) { return x ? T(__builtin_ctzll((unsigned long long) x)) : T(8 * sizeof(T)); }
-SM_INLINE int mulhi(int a, int b) { return int((int64_t) a * b >> 32); }
-SM_INLINE uint mulhi(uint a, uint b) { return uint((uint64_t) a * b >> 32); }
-SM_INLINE uint rotate(uint x, uint n) { return __builtin_rotateleft32(x, n); }
-template<class T> SM_INLINE T extract_bits(T x, uint offset, uint bits) { return T(x >> offset & ((T(1) << bits) - 1)); }
+// Metal's fast and precise variants differ in accuracy only; here both are accurate.
+#define SM_VARIANTS \
+    using metal::exp; using metal::tanh; using metal::exp2; using metal::exp10; using metal::log; using metal::log2; \
+    using metal::log10; using metal::sqrt; using metal::rsqrt; using metal::sin; using metal::cos; using metal::tan; \
+    using metal::sinpi; using metal::cospi; using metal::tanpi; using metal::asin; using metal::acos; using metal::atan; \
+    using metal::sinh; using metal::cosh; using metal::asinh; using metal::acosh; using metal::atanh; using metal::fabs; \
+    using metal::floor; using metal::ceil; using metal::round; using metal::rint; using metal::trunc; using metal::sign; \
+    using metal::fract; using metal::pow; using metal::powr; using metal::fmod; using metal::atan2; using metal::copysign; \
+    using metal::fdim; using metal::divide; using metal::min; using metal::max; using metal::fmin; using metal::fmax; \
+    using metal::min3; using metal::max3; using metal::median3; using metal::fmin3; using metal::fmax3; using metal::fmedian3; \
+    using metal::clamp; using metal::saturate; using metal::mix; using metal::step; using metal::smoothstep; using metal::fma; \
+    using metal::sincos; using metal::modf; using metal::frexp; using metal::ldexp; using metal::ilogb; using metal::nextafter;
+namespace precise { SM_VARIANTS }
+namespace fast { SM_VARIANTS }
+#undef SM_VARIANTS
 
 } // namespace metal
