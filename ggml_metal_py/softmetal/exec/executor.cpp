@@ -37,15 +37,38 @@ static Lane * lowest(Worker & worker, const Simdgroup & group, uint32_t mask) {
     return &worker.lanes[group.index * SM_SIMD_WIDTH + __builtin_ctz(mask)];
 }
 
+// Arguments of lanes that wait at one site, to where its operation finds them, and from there.
+static void pack_arguments(Simdgroup & group, uint32_t mask, Site site) {
+    const uint32_t size = site & SITE_SIZE;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int i = __builtin_ctz(rest);
+        __builtin_memcpy(group.in + i * size, group.lane_in[i], size);
+    }
+}
+
+static void unpack_arguments(Simdgroup & group, uint32_t mask, Site site) {
+    const uint32_t size = site & SITE_SIZE;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const int i = __builtin_ctz(rest);
+        __builtin_memcpy(group.lane_in[i], group.in + i * size, size);
+    }
+}
+
 extern "C" __attribute__((noinline)) void softmetal_arrive(Worker &, Simdgroup & group, uint32_t lane, Site site,
                                                            Collective op) {
     const uint32_t waiting = to_mask(group.live) & ~to_mask(group.ready);
     if (!waiting) {
         group.site = site;
         group.op   = op;
+        if (op) {
+            pack_arguments(group, 1u << lane % SM_SIMD_WIDTH, site);
+        }
         return;
     }
     if (!group.mixed) {
+        if (group.op) {
+            unpack_arguments(group, waiting, group.site);
+        }
         for (uint32_t rest = waiting; rest; rest &= rest - 1) {
             const int i        = __builtin_ctz(rest);
             group.lane_site[i] = group.site;
@@ -77,6 +100,7 @@ static uint32_t advance_mixed(Simdgroup & group, uint32_t live) {
         mask |= (uint32_t) (group.lane_site[i] == first) << i;
     }
     if (Collective op = group.lane_op[__builtin_ctz(mask)]) {
+        pack_arguments(group, mask, first);
         op(group, mask);
     }
     group.mixed = mask != live;

@@ -32,11 +32,13 @@ using Collective = void (*)(Simdgroup &, uint32_t mask);
 
 // Where a lane waits. A collective's site is its place in the source and its operation (Place in
 // msl/include/softmetal/simdgroup.h), so that lanes that wait at different places are not mistaken for one group.
+// Its lowest five bits are the size of an argument.
 using Site = uint32_t;
 enum : Site {
     SITE_NONE      = 0,
     SITE_BARRIER   = 1, // threadgroup_barrier, wherever it stands
     SITE_LOCKSTEP  = 2, // a point the translator put between conflicting accesses, see msl/lockstep.py
+    SITE_SIZE      = 31,
 };
 
 struct Simdgroup {
@@ -55,6 +57,8 @@ struct Simdgroup {
     uint16_t         source[SM_SIMD_WIDTH];   // shuffles: which lane to take
     Site             lane_site[SM_SIMD_WIDTH];
     Collective       lane_op[SM_SIMD_WIDTH];
+    // The argument of a lane that does not find `site` set to its own: packed, those of several sites would overlap.
+    char             lane_in[SM_SIMD_WIDTH][16];
 };
 
 struct Lane {
@@ -131,6 +135,18 @@ SM_INLINE void wait_at(Site site, Collective op) {
     if (next != me) {
         switch_stack(&me->sp, next->sp);
     }
+}
+
+// The same with an argument, which the operation finds in Simdgroup::in.
+template<class T> SM_INLINE void wait_with(T value, Site site, Collective op) {
+    Simdgroup & group   = current_worker().simdgroups[current_lane() / SM_SIMD_WIDTH];
+    const uint32_t lane = current_lane() % SM_SIMD_WIDTH;
+    if (__builtin_expect(group.site == site, 1)) {
+        ((T *) group.in)[lane] = value;
+    } else {
+        __builtin_memcpy(group.lane_in[lane], &value, sizeof value);
+    }
+    wait_at(site, op);
 }
 
 } // namespace softmetal

@@ -16,14 +16,32 @@ SM_INLINE mem_flags operator|(mem_flags a, mem_flags b) { return (mem_flags) ((i
 
 namespace softmetal {
 
-// Where a call stands in the source: sites are ordered by line. Two calls in one place, through templates, still
-// differ by operation and size.
+// Where a call stands in the source: sites are ordered by the number that the translator gives each call
+// (converge.py), in headers by line. Two calls in one place, through templates, still differ by operation and type.
 struct Place {
     uint32_t line, column;
-    SM_MEMBER constexpr Site site(uint32_t operation, size_t size) const {
-        return (line + 1) << 15 | (column % 64 << 9 ^ operation << 5 ^ size);
+    SM_MEMBER constexpr Site site(uint32_t operation, size_t size, uint32_t type = 0) const {
+        return (line + 1) << 15 | ((column + type) % 64 << 9 ^ operation << 5 ^ size);
     }
 };
+
+template<class T> struct type_number { static constexpr uint32_t value = 0; };
+#define SM_TYPE_NUMBER(T, number) \
+    template<> struct type_number<T> { static constexpr uint32_t value = number; }; \
+    template<int N> struct type_number<vec<T, N>> { static constexpr uint32_t value = number + 16; };
+SM_TYPE_NUMBER(char, 1)
+SM_TYPE_NUMBER(uchar, 2)
+SM_TYPE_NUMBER(short, 3)
+SM_TYPE_NUMBER(ushort, 4)
+SM_TYPE_NUMBER(int, 5)
+SM_TYPE_NUMBER(uint, 6)
+SM_TYPE_NUMBER(long, 7)
+SM_TYPE_NUMBER(ulong, 8)
+SM_TYPE_NUMBER(half, 9)
+SM_TYPE_NUMBER(bfloat, 10)
+SM_TYPE_NUMBER(float, 11)
+#undef SM_TYPE_NUMBER
+
 #define SM_PLACE uint sm_line = __builtin_LINE(), uint sm_column = __builtin_COLUMN()
 #define SM_HERE softmetal::Place { sm_line, sm_column }
 
@@ -31,11 +49,8 @@ template<class T> SM_INLINE T & slot(char * base, uint32_t lane) { return ((T *)
 
 template<class Operation, class T> SM_INLINE T collective(T value, Place place) {
     static_assert(sizeof(T) <= 16, "a simdgroup function takes at most 16 bytes of each lane");
-    Simdgroup & group   = current_worker().simdgroups[current_lane() / SM_SIMD_WIDTH];
-    const uint32_t lane = current_lane() % SM_SIMD_WIDTH;
-    slot<T>(group.in, lane) = value;
-    wait_at(place.site(Operation::id, sizeof(T)), Operation::template run<T>);
-    return slot<T>(group.out, lane);
+    wait_with(value, place.site(Operation::id, sizeof(T), type_number<T>::value), Operation::template run<T>);
+    return slot<T>(current_worker().simdgroups[current_lane() / SM_SIMD_WIDTH].out, current_lane() % SM_SIMD_WIDTH);
 }
 
 template<class Visit> SM_INLINE void for_lanes(uint32_t mask, Visit visit) {
@@ -105,30 +120,41 @@ SM_EXTREME(Min, 3, min)
 SM_EXTREME(Max, 4, max)
 #undef SM_EXTREME
 
-struct InclusiveSum {
-    static constexpr uint32_t id = 8;
-    template<class T> static void run(Simdgroup & group, uint32_t mask) {
-        T sum = T(0);
-        for_lanes(mask, [&](int i) { slot<T>(group.out, i) = sum = sum + slot<T>(group.in, i); });
-    }
-};
-struct ExclusiveSum {
-    static constexpr uint32_t id = 9;
-    template<class T> static void run(Simdgroup & group, uint32_t mask) {
-        T sum = T(0);
-        for_lanes(mask, [&](int i) {
-            slot<T>(group.out, i) = sum;
-            sum                   = sum + slot<T>(group.in, i);
-        });
-    }
-};
+#define SM_PREFIX(Inclusive, Exclusive, number, first, op) \
+    struct Inclusive { \
+        static constexpr uint32_t id = number; \
+        template<class T> static void run(Simdgroup & group, uint32_t mask) { \
+            T r = T(first); \
+            for_lanes(mask, [&](int i) { slot<T>(group.out, i) = r = r op slot<T>(group.in, i); }); \
+        } \
+    }; \
+    struct Exclusive { \
+        static constexpr uint32_t id = number + 1; \
+        template<class T> static void run(Simdgroup & group, uint32_t mask) { \
+            T r = T(first); \
+            for_lanes(mask, [&](int i) { \
+                slot<T>(group.out, i) = r; \
+                r                     = r op slot<T>(group.in, i); \
+            }); \
+        } \
+    };
+SM_PREFIX(InclusiveSum, ExclusiveSum, 8, 0, +)
+SM_PREFIX(InclusiveProduct, ExclusiveProduct, 12, 1, *)
+#undef SM_PREFIX
 
-// Each lane takes the argument of the lane that it named in Simdgroup::source.
+// Each lane takes the argument of the lane that it named in Simdgroup::source, its own if that one is not here.
 struct Shuffle {
     static constexpr uint32_t id = 10;
     template<class T> static void run(Simdgroup & group, uint32_t mask) {
-        for_lanes(mask, [&](int i) { slot<T>(group.out, i) = slot<T>(group.in, group.source[i]); });
+        for_lanes(mask, [&](int i) {
+            const uint32_t from   = group.source[i];
+            slot<T>(group.out, i) = slot<T>(group.in, mask == ~0u || mask >> from & 1 ? from : i);
+        });
     }
+};
+struct BroadcastFirst {
+    static constexpr uint32_t id = 14;
+    template<class T> static void run(Simdgroup & group, uint32_t mask) { give_all(group, mask, slot<T>(group.in, __builtin_ctz(mask))); }
 };
 
 struct Ballot {
@@ -148,6 +174,9 @@ template<class T> SM_INLINE T shuffle(T value, uint32_t from, Place place) {
 // The point between two statements that the translator adds where lanes of a simdgroup exchange data through
 // threadgroup memory without a barrier, because on a GPU they move in lockstep.
 SM_INLINE void lockstep() { wait_at(SITE_LOCKSTEP, nullptr); }
+
+// Where lanes that went different ways wait for each other, see converge.py.
+SM_INLINE void converge(uint32_t number) { wait_at(Place { number, 0 }.site(0, 0), nullptr); }
 
 } // namespace softmetal
 
@@ -173,6 +202,9 @@ SM_COLLECTIVE(simd_or, Or)
 SM_COLLECTIVE(simd_xor, Xor)
 SM_COLLECTIVE(simd_prefix_inclusive_sum, InclusiveSum)
 SM_COLLECTIVE(simd_prefix_exclusive_sum, ExclusiveSum)
+SM_COLLECTIVE(simd_prefix_inclusive_product, InclusiveProduct)
+SM_COLLECTIVE(simd_prefix_exclusive_product, ExclusiveProduct)
+SM_COLLECTIVE(simd_broadcast_first, BroadcastFirst)
 #undef SM_COLLECTIVE
 
 SM_INLINE bool simd_all(bool value, SM_PLACE) { return softmetal::collective<softmetal::And>((uchar) value, SM_HERE) != 0; }
@@ -192,9 +224,14 @@ SM_INLINE simd_vote simd_ballot(bool value, SM_PLACE) {
     return simd_vote(softmetal::collective<softmetal::Ballot>((ulong) value, SM_HERE));
 }
 
+SM_INLINE simd_vote simd_active_threads_mask(SM_PLACE) { return simd_ballot(true, sm_line, sm_column); }
+SM_INLINE bool simd_is_first(SM_PLACE) {
+    const uint lane = softmetal::current_lane() % SM_SIMD_WIDTH;
+    return softmetal::collective<softmetal::BroadcastFirst>(lane, SM_HERE) == lane;
+}
+
 template<class T> SM_INLINE T simd_shuffle(T value, ushort lane, SM_PLACE) { return softmetal::shuffle(value, lane % SM_SIMD_WIDTH, SM_HERE); }
 template<class T> SM_INLINE T simd_broadcast(T value, ushort lane, SM_PLACE) { return softmetal::shuffle(value, lane % SM_SIMD_WIDTH, SM_HERE); }
-template<class T> SM_INLINE T simd_broadcast_first(T value, SM_PLACE) { return softmetal::shuffle(value, 0, SM_HERE); }
 template<class T> SM_INLINE T simd_shuffle_xor(T value, ushort mask, SM_PLACE) {
     return softmetal::shuffle(value, (softmetal::current_lane() ^ mask) % SM_SIMD_WIDTH, SM_HERE);
 }
@@ -213,6 +250,24 @@ template<class T> SM_INLINE T simd_shuffle_rotate_down(T value, ushort delta, SM
 template<class T> SM_INLINE T simd_shuffle_rotate_up(T value, ushort delta, SM_PLACE) {
     return softmetal::shuffle(value, (softmetal::current_lane() - delta) % SM_SIMD_WIDTH, SM_HERE);
 }
-SM_INLINE bool simd_is_first() { return softmetal::is_leader(); }
+// What shifting brings in from beyond the end of each `modulo` lanes comes from the other end of `filling`.
+template<class T> SM_INLINE T simd_shuffle_and_fill_down(T value, T filling, ushort delta, ushort modulo, SM_PLACE) {
+    const uint lane = softmetal::current_lane() % SM_SIMD_WIDTH, within = lane % modulo, first = lane - within;
+    const T inside  = softmetal::shuffle(value, first + (within + delta) % modulo, SM_HERE);
+    const T outside = softmetal::shuffle(filling, first + (within + delta) % modulo, softmetal::Place { sm_line, sm_column + 1 });
+    return within + delta < modulo ? inside : outside;
+}
+template<class T> SM_INLINE T simd_shuffle_and_fill_down(T value, T filling, ushort delta, SM_PLACE) {
+    return simd_shuffle_and_fill_down(value, filling, delta, (ushort) SM_SIMD_WIDTH, sm_line, sm_column);
+}
+template<class T> SM_INLINE T simd_shuffle_and_fill_up(T value, T filling, ushort delta, ushort modulo, SM_PLACE) {
+    const uint lane = softmetal::current_lane() % SM_SIMD_WIDTH, within = lane % modulo, first = lane - within;
+    const T inside  = softmetal::shuffle(value, first + (within + modulo - delta) % modulo, SM_HERE);
+    const T outside = softmetal::shuffle(filling, first + (within + modulo - delta) % modulo, softmetal::Place { sm_line, sm_column + 1 });
+    return within >= delta ? inside : outside;
+}
+template<class T> SM_INLINE T simd_shuffle_and_fill_up(T value, T filling, ushort delta, SM_PLACE) {
+    return simd_shuffle_and_fill_up(value, filling, delta, (ushort) SM_SIMD_WIDTH, sm_line, sm_column);
+}
 
 } // namespace metal
