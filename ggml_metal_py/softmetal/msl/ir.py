@@ -19,6 +19,7 @@ It is done here because both rewriting C++ and a compiler plugin would be fragil
 """
 
 import re
+import struct
 
 _DIVISION = re.compile(
     r"= (?P<op>[su](?:div|rem)) (?:exact )?(?P<type>i\d+|<\d+ x i\d+>) (?P<a>.*), (?P<b>%[^,\n]+)",
@@ -75,23 +76,51 @@ def _unaligned(match: re.Match[str]) -> str:
 
 
 def _saturate(module: str) -> tuple[str, list[str]]:
-    declarations: set[str] = set()
+    needed: set[tuple[str, str, str]] = set()
 
     def call(match: re.Match[str]) -> str:
         op, source, value, to = match.group("op", "from", "a", "to")
-        name = f"@llvm.{op}.sat.{_mangled(to)}.{_mangled(source)}"
-        declarations.add(f"declare {to} {name}({source})")
-        return f"= call {to} {name}({source} {value})"
+        needed.add((op, source, to))
+        return f"= call {to} @{_function(op, source + to)}({source} {value})"
 
-    return _TO_INTEGER.sub(call, module), sorted(declarations)
+    module = _TO_INTEGER.sub(call, module)
+    return module, [_conversion(*each) for each in sorted(needed)]
 
 
-def _mangled(kind: str) -> str:
-    short = {"half": "f16", "float": "f32", "double": "f64"}
-    if kind[0] == "<":
-        n, _, element = kind[1:-1].split()
-        return f"v{n}{short.get(element, element)}"
-    return short.get(kind, kind)
+def _conversion(op: str, source: str, to: str) -> str:
+    """By comparisons and selections: LLVM's own saturating conversions are not vectorised."""
+    n = int(to[1:].split()[0]) if to[0] == "<" else 0
+
+    def of_all(element: str, value: object) -> str:
+        return "<" + ", ".join([f"{element} {value}"] * n) + ">" if n else str(value)
+
+    def wide(element: str) -> str:
+        return f"<{n} x {element}>" if n else element
+
+    integer = to.rsplit(" ", 1)[-1].rstrip(">")
+    bits = int(integer[1:])
+    low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if op == "fptosi" else (0, 2**bits - 1)
+    lowest, limit = (f"0x{struct.pack('>d', float(edge)).hex().upper()}" for edge in (low, high + 1))
+    kind, truth = wide("float"), wide("i1")
+    x, widen = "%a", ""
+    if "half" in source:
+        x, widen = "%x", f"\n  %x = fpext {source} %a to {kind}"
+    elif "double" in source:
+        kind = source
+    number = kind.rsplit(" ", 1)[-1].rstrip(">")
+    return f"""
+define internal {to} @{_function(op, source + to)}({source} %a) alwaysinline {{{widen}
+  %low = fcmp ole {kind} {x}, {of_all(number, lowest)}
+  %high = fcmp oge {kind} {x}, {of_all(number, limit)}
+  %nan = fcmp uno {kind} {x}, {x}
+  %outside = or {truth} %low, %high
+  %no = or {truth} %outside, %nan
+  %fits = select {truth} %no, {kind} {of_all(number, "0.0")}, {kind} {x}
+  %inside = {op} {kind} %fits to {to}
+  %below = select {truth} %low, {to} {of_all(integer, low)}, {to} %inside
+  %result = select {truth} %high, {to} {of_all(integer, high)}, {to} %below
+  ret {to} %result
+}}"""
 
 
 def _definition(op: str, kind: str) -> str:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from . import lockstep
+from . import converge, lockstep
 from .program import (
     DATA_TYPES,
     Function,
@@ -116,6 +116,7 @@ def translate(preprocessed: str) -> Translation:
     program = parse(tokenize(preprocessed))
     lockstep.insert_points(program)
     find_kernels(program)
+    converge.order(program)
     for function in program.functions:
         _place_threadgroup_variables(program.tokens, function)
     for first, last in program.blank:
