@@ -63,25 +63,37 @@ def link_kernels(
     with tempfile.TemporaryDirectory(prefix="softmetal-") as scratch_name:
         scratch = Path(scratch_name)
         kept = Objects(keep or scratch / "units")
-        runtime = [scratch / "table.o", scratch / "executor.o"]
-        table = scratch / "table.cpp"
-        table.write_text(translation.table(kernels, source_hash, toolchain.cpu))
+        static_bytes: dict[str, int] = {}
+
+        def compile_table() -> Path:
+            table = scratch / "table.cpp"
+            table.write_text(translation.table(kernels, source_hash, toolchain.cpu, static_bytes))
+            return _compile(table, scratch / "table.o", toolchain)
 
         def compile_unit(number: int) -> Path:
             return _compile_unit(
-                translation.unit(units[number]), scratch / f"unit{number}.ll", kept, toolchain
+                translation.unit(units[number]),
+                scratch / f"unit{number}.ll",
+                kept,
+                toolchain,
+                static_bytes,
             )
 
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            work = [
-                pool.submit(_compile, source, target, toolchain)
-                for source, target in zip((table, _EXEC / "executor.cpp"), runtime, strict=True)
-            ]
+            work = [pool.submit(_compile, _EXEC / "executor.cpp", scratch / "executor.o", toolchain)]
             work += [pool.submit(compile_unit, i) for i in range(len(units))]
+            # The table has what the units only know once they are compiled, if there are threadgroup variables.
+            late = any(kernel.has_threadgroup_variables for kernel in kernels)
+            if not late:
+                work.append(pool.submit(compile_table))
             try:
                 for done, future in enumerate(concurrent.futures.as_completed(work), 1):
                     future.result()
-                    progress(done, len(work))
+                    progress(done, len(work) + late)
+                if late:
+                    work.append(pool.submit(compile_table))
+                    work[-1].result()
+                    progress(len(work), len(work))
             except MslError:
                 pool.shutdown(cancel_futures=True)
                 raise
@@ -108,12 +120,16 @@ def _compile(source: Path, target: Path, toolchain: Toolchain) -> Path:
     return target
 
 
-def _compile_unit(text: str, module: Path, kept: Objects, toolchain: Toolchain) -> Path:
+def _compile_unit(
+    text: str, module: Path, kept: Objects, toolchain: Toolchain, static_bytes: dict[str, int]
+) -> Path:
     compiler = [*toolchain.cxx, *_flags(toolchain)]
     to_ir = ["-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-x", "c++", "-", "-o", str(module)]
     frame = f"-Wframe-larger-than={_FRAME_BYTES}"
     _run([*compiler, *_DIAGNOSTICS, frame, *to_ir], toolchain, text)
-    rewritten = ir.rewrite(module.read_text())
+    written = module.read_text()
+    static_bytes.update(ir.static_threadgroup_bytes(written))
+    rewritten = ir.rewrite(written)
     module.write_text(rewritten)
     to_object = [*_LANGUAGE, *_machine(toolchain), frame, "-Werror=frame-larger-than"]
     target = kept.file([toolchain.describe(), *to_object], rewritten)

@@ -40,6 +40,29 @@ _BYTES = {"half": 2, "float": 4, "double": 8, "ptr": 8}
 _UNUSED_METADATA = 4294967
 
 
+def static_threadgroup_bytes(module: str) -> dict[str, int]:
+    """For each kernel entry, how much threadgroup memory the variables of its kernel take.
+
+    The translator marks their ends with calls of softmetal::static_bytes<END>().
+    """
+    if "static_bytesILj" not in module:
+        return {}
+    names: dict[str, set[str]] = {}
+    for define in re.split(r"^define ", module, flags=re.MULTILINE)[1:]:
+        name, *rest = re.findall(r"@([\w.$]+)", define.partition("\n}")[0])
+        names[name] = set(rest)
+    found = {}
+    for entry, constant in re.findall(r"^@(softmetal_entry_\d+) = (.*)", module, re.MULTILINE):
+        reached: set[str] = set()
+        ahead = set(re.findall(r"@([\w.$]+)", constant))
+        while ahead:
+            reached |= ahead
+            ahead = {name for caller in ahead for name in names.get(caller, ())} - reached
+        ends = (re.search(r"12static_bytesILj(\d+)E", name) for name in reached)
+        found[entry] = max((int(end[1]) for end in ends if end), default=0)
+    return found
+
+
 def rewrite(module: str) -> str:
     """The module with all of that changed."""
     module = re.sub(r"^(; ModuleID|source_filename) = .*\n", "", module, flags=re.MULTILINE)

@@ -128,7 +128,8 @@ def location(tokens: Sequence[Token], index: int) -> str:
     return f"{marker[2]}:{int(marker[1]) + text.count(chr(10), marker.end())}"
 
 
-def _fail(tokens: Sequence[Token], index: int, message: str) -> MslError:
+def fail(tokens: Sequence[Token], index: int, message: str) -> MslError:
+    """The error to raise for what stands at a token."""
     return MslError(f"{location(tokens, index)}: error: {message}\n")
 
 
@@ -184,7 +185,7 @@ def _function(tokens: Sequence[Token], first: int, body: tuple[int, int]) -> Fun
         elif (
             text in ("vertex", "fragment", "mesh", "object", "intersection") and tokens[i + 1].kind == "word"
         ):
-            raise _fail(tokens, i, f"softmetal runs compute kernels only, not {text} functions")
+            raise fail(tokens, i, f"softmetal runs compute kernels only, not {text} functions")
         elif text == "(":
             break
         i += 1
@@ -206,10 +207,10 @@ def _function_constant(program: Program, first: int, last: int) -> None:
     mark = next(i for i in range(first, last) if tokens[i].text == "[[")
     name, type_name = tokens[mark - 1].text, tokens[mark - 2].text
     if type_name not in DATA_TYPES:
-        raise _fail(tokens, mark, f"function constant {name}: softmetal has no {type_name} constants")
+        raise fail(tokens, mark, f"function constant {name}: softmetal has no {type_name} constants")
     index = _integer(_attributes(tokens[first:last])["function_constant"])
     if index is None or not 0 <= index < 65536:
-        raise _fail(tokens, mark, f"function constant {name}: its index must be a number from 0 to 65535")
+        raise fail(tokens, mark, f"function constant {name}: its index must be a number from 0 to 65535")
     program.constants.append(FunctionConstant(name, type_name, index))
     program.blank.append((first, last))
 
@@ -223,7 +224,7 @@ def _derived_constant(program: Program, first: int, last: int) -> None:
         return
     equals = next((i for i in range(first, last) if tokens[i].text == "="), None)
     if equals is None or tokens[equals - 1].kind != "word":
-        raise _fail(
+        raise fail(
             tokens, first, "a constant computed from function constants must be `constant T name = value;`"
         )
     program.derived[tokens[equals - 1].text] = (
@@ -265,9 +266,9 @@ def find_kernels(program: Program) -> None:
         words = re.findall(r"\w+", expression)
         function = by_name.get(words[0])
         if function is None:
-            raise _fail(tokens, at, f'host name "{host_name}": there is no kernel function {words[0]}')
+            raise fail(tokens, at, f'host name "{host_name}": there is no kernel function {words[0]}')
         if host_name in found:
-            raise _fail(tokens, at, f'host name "{host_name}" is used twice')
+            raise fail(tokens, at, f'host name "{host_name}" is used twice')
         body = tokens[function.body[0] : function.body[1]]
         found[host_name] = Kernel(
             host_name,
@@ -291,9 +292,7 @@ def find_kernels(program: Program) -> None:
         program.blank.append((first, last))
         host_name = _attributes(tokens[first:last]).get("host_name")
         if host_name is None:
-            raise _fail(
-                tokens, first, 'a kernel template needs [[host_name("...")]] where it is instantiated'
-            )
+            raise fail(tokens, first, 'a kernel template needs [[host_name("...")]] where it is instantiated')
         add(_text(host_name), _instantiated(tokens, first, last), first)
     program.kernels = [found[name] for name in sorted(found, key=str.encode)]
 
@@ -339,7 +338,7 @@ def _parameters(tokens: Sequence[Token], function: Function) -> tuple[Parameter,
             elif key in ("buffer", "threadgroup"):
                 binding, index = key, int(argument)
             elif key != "function_constant":
-                raise _fail(
+                raise fail(
                     tokens, function.first, f"kernel {function.name}: softmetal has no [[{key}]] parameters"
                 )
         if binding == "buffer" and index < 0:

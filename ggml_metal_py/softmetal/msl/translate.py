@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from . import converge, lockstep
@@ -12,6 +12,7 @@ from .program import (
     Kernel,
     Parameter,
     Program,
+    fail,
     find_kernels,
     parse,
     threadgroup_variable,
@@ -48,8 +49,13 @@ class Translation:
             ]
         )
 
-    def table(self, kernels: Sequence[Kernel], source_hash: str, cpu: str) -> str:
-        """The translation unit with the table of a library that holds these kernels, sorted by name."""
+    def table(
+        self, kernels: Sequence[Kernel], source_hash: str, cpu: str, static_bytes: Mapping[str, int]
+    ) -> str:
+        """The translation unit with the table of a library that holds these kernels, sorted by name.
+
+        `static_bytes` is by symbol how much threadgroup memory the kernels' own variables take.
+        """
         constants = self.program.constants
         lines = ['#include "softmetal/table.h"', "namespace softmetal {"]
         lines += [
@@ -70,7 +76,7 @@ class Translation:
         lines.append("static const sm_kernel kernels[] = {")
         for i, kernel in enumerate(kernels):
             flags = "SM_KERNEL_SYNC" if kernel.uses_sync else "0"
-            static = "STATIC_THREADGROUP_BYTES" if kernel.has_threadgroup_variables else "0"
+            static = static_bytes.get(self.symbol(kernel), 0)
             count = f"sizeof(args_{i}) / sizeof(sm_arg) - 1"
             entry = f"(const sm_entry *) &{self.symbol(kernel)}"
             lines.append(
@@ -203,6 +209,8 @@ def _place_threadgroup_variables(tokens: Sequence[Token], function: Function) ->
         end = threadgroup_variable(tokens, i)
         if end is None:
             continue
+        if not function.is_kernel:
+            raise fail(tokens, i, f"{function.name}: only kernels can have variables in threadgroup memory")
         code = []
         parts = split_commas(tokens[i + 1 : end])
         first_dim = next((k for k, token in enumerate(parts[0]) if token.text == "["), len(parts[0]))
@@ -216,6 +224,7 @@ def _place_threadgroup_variables(tokens: Sequence[Token], function: Function) ->
                 f"constexpr uint32_t {offset} = {start}, {behind} = {offset} + sizeof(typename {type_name});",
                 f"static_assert({behind} <= softmetal::STATIC_THREADGROUP_BYTES, "
                 '"too much threadgroup memory");',
+                f"softmetal::static_bytes<{behind}>();",
                 f"auto & {part[0].text} = softmetal::threadgroup_variable<typename {type_name}, {offset}>();",
             ]
             visible.append((depth, behind))

@@ -5,7 +5,12 @@
 
 namespace metal {
 
-enum memory_order { memory_order_relaxed = __ATOMIC_RELAXED };
+enum class mem_flags { mem_none = 0, mem_device = 1, mem_threadgroup = 2, mem_texture = 4, mem_threadgroup_imageblock = 8 };
+SM_INLINE mem_flags operator|(mem_flags a, mem_flags b) { return (mem_flags) ((int) a | (int) b); }
+
+// Each operation is done in one order for all threads, which is more than the only order that Metal has asks for.
+enum memory_order { memory_order_relaxed, memory_order_acquire, memory_order_release, memory_order_acq_rel, memory_order_seq_cst };
+enum thread_scope { thread_scope_thread, thread_scope_simdgroup, thread_scope_threadgroup, thread_scope_device };
 
 template<class T> struct atomic { T value; };
 typedef atomic<int>   atomic_int;
@@ -17,29 +22,30 @@ typedef atomic<ulong> atomic_ulong;
 // `identity` keeps the value out of deduction: atomic_fetch_add_explicit(&uint, 1, ...) is common.
 template<class T> using same_as = typename softmetal::identity<T>::type;
 
-template<class T> SM_INLINE T atomic_load_explicit(const atomic<T> * a, memory_order) {
+template<class T> SM_INLINE T atomic_load_explicit(const volatile atomic<T> * a, memory_order) {
     T r;
-    __atomic_load(&a->value, &r, __ATOMIC_RELAXED);
+    __atomic_load(&a->value, &r, __ATOMIC_SEQ_CST);
     return r;
 }
-template<class T> SM_INLINE void atomic_store_explicit(atomic<T> * a, same_as<T> x, memory_order) {
-    __atomic_store(&a->value, &x, __ATOMIC_RELAXED);
+template<class T> SM_INLINE void atomic_store_explicit(volatile atomic<T> * a, same_as<T> x, memory_order) {
+    __atomic_store(&a->value, &x, __ATOMIC_SEQ_CST);
 }
-template<class T> SM_INLINE T atomic_exchange_explicit(atomic<T> * a, same_as<T> x, memory_order) {
+template<class T> SM_INLINE T atomic_exchange_explicit(volatile atomic<T> * a, same_as<T> x, memory_order) {
     T r;
-    __atomic_exchange(&a->value, &x, &r, __ATOMIC_RELAXED);
+    __atomic_exchange(&a->value, &x, &r, __ATOMIC_SEQ_CST);
     return r;
 }
 template<class T>
-SM_INLINE bool atomic_compare_exchange_weak_explicit(atomic<T> * a, T * expected, same_as<T> x, memory_order, memory_order) {
-    return __atomic_compare_exchange(&a->value, expected, &x, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+SM_INLINE bool atomic_compare_exchange_weak_explicit(volatile atomic<T> * a, T * expected, same_as<T> x, memory_order, memory_order) {
+    return __atomic_compare_exchange(&a->value, expected, &x, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
+SM_INLINE void atomic_thread_fence(mem_flags, memory_order, thread_scope = thread_scope_device) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 #define SM_ATOMIC_FETCH(name, next) \
-    template<class T> SM_INLINE T atomic_fetch_##name##_explicit(atomic<T> * a, same_as<T> x, memory_order) { \
+    template<class T> SM_INLINE T atomic_fetch_##name##_explicit(volatile atomic<T> * a, same_as<T> x, memory_order) { \
         T old = atomic_load_explicit(a, memory_order_relaxed); \
         T to; \
-        do { to = next; } while (!__atomic_compare_exchange(&a->value, &old, &to, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)); \
+        do { to = next; } while (!__atomic_compare_exchange(&a->value, &old, &to, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
         return old; \
     }
 SM_ATOMIC_FETCH(add, old + x)
@@ -50,5 +56,7 @@ SM_ATOMIC_FETCH(and, old & x)
 SM_ATOMIC_FETCH(or, old | x)
 SM_ATOMIC_FETCH(xor, old ^ x)
 #undef SM_ATOMIC_FETCH
+template<class T> SM_INLINE void atomic_min_explicit(volatile atomic<T> * a, same_as<T> x, memory_order order) { atomic_fetch_min_explicit(a, x, order); }
+template<class T> SM_INLINE void atomic_max_explicit(volatile atomic<T> * a, same_as<T> x, memory_order order) { atomic_fetch_max_explicit(a, x, order); }
 
 } // namespace metal

@@ -180,6 +180,9 @@ template<class T, uint32_t OFFSET> SM_INLINE T & threadgroup_variable() {
     return *(T *) (current_worker().static_threadgroup_memory + OFFSET);
 }
 
+// Tells compile.py where a threadgroup variable ends.
+template<uint32_t END> SM_INLINE void static_bytes() {}
+
 // Bytes that threadgroup variables of a kernel may take; Metal's own limit for all threadgroup memory.
 constexpr uint32_t STATIC_THREADGROUP_BYTES = 32 * 1024;
 

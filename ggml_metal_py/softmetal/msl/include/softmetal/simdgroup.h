@@ -5,14 +5,8 @@
 // to it, and each finds its result in Simdgroup::out.
 #pragma once
 
+#include "atomic.h"
 #include "math.h"
-
-namespace metal {
-
-enum class mem_flags { mem_none = 0, mem_device = 1, mem_threadgroup = 2, mem_texture = 4, mem_threadgroup_imageblock = 8 };
-SM_INLINE mem_flags operator|(mem_flags a, mem_flags b) { return (mem_flags) ((int) a | (int) b); }
-
-} // namespace metal
 
 namespace softmetal {
 
