@@ -16,6 +16,7 @@ PROGRAMS = (
     "test_foundation.m",
     "test_dispatch.cpp",
     "test_device.m",
+    "test_order.m",
     "test_threads.m",
     "test_process.m",
     "test_no_threads.m",

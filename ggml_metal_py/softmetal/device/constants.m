@@ -23,6 +23,9 @@ static size_t size_of(MTLDataType type) {
         case MTLDataTypeUInt:
         case MTLDataTypeFloat:
             return 4;
+        case MTLDataTypeLong:
+        case MTLDataTypeULong:
+            return 8;
         case MTLDataTypeNone:
             break;
     }

@@ -157,6 +157,7 @@ kernel void count_up(device atomic_int * ints, device atomic_uint * uints, devic
     atomic_fetch_sub_explicit(&ints[1], 2, memory_order_relaxed);
     atomic_fetch_min_explicit(&ints[2], (int) (1000 - i), memory_order_relaxed);
     atomic_fetch_max_explicit(&ints[3], (int) i, memory_order_relaxed);
+    atomic_fetch_add_explicit(&ints[4], 0x70000000, memory_order_relaxed);
     atomic_fetch_or_explicit(&uints[0], 1u << i%32, memory_order_relaxed);
     atomic_fetch_and_explicit(&uints[1], ~(1u << i%31), memory_order_relaxed);
     atomic_fetch_xor_explicit(&uints[2], i, memory_order_relaxed);

@@ -171,6 +171,26 @@ static void a_dispatch_carries_its_arguments(void) {
     [describe release];
 }
 
+static void set_constant_of_type(void * type) {
+    MTLFunctionConstantValues * values   = [[MTLFunctionConstantValues new] autorelease];
+    const int64_t               value[2] = { 1 };
+
+    [values setConstantValue:value type:*(MTLDataType *) type atIndex:5];
+}
+
+static void constants_are_scalars(void) {
+    MTLDataType       types[] = { MTLDataTypeBool, MTLDataTypeChar, MTLDataTypeUChar, MTLDataTypeShort, MTLDataTypeUShort, MTLDataTypeInt,
+                                  MTLDataTypeUInt, MTLDataTypeLong, MTLDataTypeULong, MTLDataTypeHalf, MTLDataTypeFloat };
+    const MTLDataType vector  = (MTLDataType) 6; // float4
+    char              text[256];
+
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        CHECK(objc_try(set_constant_of_type, &types[i], text, sizeof text) == 0);
+    }
+    CHECK(objc_try(set_constant_of_type, (void *) &vector, text, sizeof text) == -1);
+    CHECK_TEXT(text, "function constant 5 cannot have the data type 6");
+}
+
 static void buffers_run_in_the_order_of_enqueueing(void) {
     enum { N = 8 };
     id<MTLComputePipelineState> append = make_pipeline("append", nil);
@@ -592,6 +612,7 @@ int main(int argc, char ** argv) {
         RUN(out_parameters_are_written_on_success);
         RUN(every_threadgroup_runs_once);
         RUN(a_dispatch_carries_its_arguments);
+        RUN(constants_are_scalars);
         RUN(buffers_run_in_the_order_of_enqueueing);
         RUN(the_end_is_status_then_handlers_then_waiters);
         RUN(a_command_buffer_keeps_what_it_uses);

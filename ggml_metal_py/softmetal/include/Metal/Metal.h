@@ -52,6 +52,8 @@ typedef enum : NSUInteger {
     MTLDataTypeChar   = 45,
     MTLDataTypeUChar  = 49,
     MTLDataTypeBool   = 53,
+    MTLDataTypeLong   = 81,
+    MTLDataTypeULong  = 85,
 } MTLDataType;
 
 typedef enum : NSUInteger {

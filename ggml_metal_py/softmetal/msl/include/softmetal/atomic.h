@@ -41,6 +41,12 @@ SM_INLINE bool atomic_compare_exchange_weak_explicit(volatile atomic<T> * a, T *
 }
 SM_INLINE void atomic_thread_fence(mem_flags, memory_order, thread_scope = thread_scope_device) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
+// Integers wrap.
+template<class T> SM_INLINE T wrapped_sum(T a, T b) { return a + b; }
+template<class T> SM_INLINE T wrapped_difference(T a, T b) { return a - b; }
+SM_INLINE int wrapped_sum(int a, int b) { return (int) ((uint) a + (uint) b); }
+SM_INLINE int wrapped_difference(int a, int b) { return (int) ((uint) a - (uint) b); }
+
 #define SM_ATOMIC_FETCH(name, next) \
     template<class T> SM_INLINE T atomic_fetch_##name##_explicit(volatile atomic<T> * a, same_as<T> x, memory_order) { \
         T old = atomic_load_explicit(a, memory_order_relaxed); \
@@ -48,8 +54,8 @@ SM_INLINE void atomic_thread_fence(mem_flags, memory_order, thread_scope = threa
         do { to = next; } while (!__atomic_compare_exchange(&a->value, &old, &to, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
         return old; \
     }
-SM_ATOMIC_FETCH(add, old + x)
-SM_ATOMIC_FETCH(sub, old - x)
+SM_ATOMIC_FETCH(add, wrapped_sum(old, x))
+SM_ATOMIC_FETCH(sub, wrapped_difference(old, x))
 SM_ATOMIC_FETCH(min, (x < old ? x : old))
 SM_ATOMIC_FETCH(max, (x > old ? x : old))
 SM_ATOMIC_FETCH(and, old & x)
