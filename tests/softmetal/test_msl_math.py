@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from kernel_library import KernelLibrary
-from msl_build import build_kernels
+from msl_build import build_kernels, build_source
 
 INF, NAN = np.inf, np.nan
 SPECIAL = np.array(
@@ -219,3 +219,43 @@ def test_geometry(kernels: KernelLibrary):
     refracted = 0.5 * incident - (0.5 * cosine + np.sqrt(1 - 0.25 * (1 - cosine**2))) * normal
     np.testing.assert_allclose(dst[4][:3], refracted, atol=1e-6)
     np.testing.assert_array_equal(dst[5][:3], a[:3] if b @ a < 0 else -a[:3])
+
+
+EXPRESSIONS = """
+kernel void k(device const float * x, device float * dst, uint i [[thread_position_in_grid]]) {
+    dst[2*i]     = x[0]*x[1] + x[2];
+    dst[2*i + 1] = (x[3] + x[4]) - x[3];
+}
+"""
+
+
+def test_safe_math_neither_fuses_nor_reorders(tmp_path):
+    """The default may do both: Metal's fast math. `a*b + c` is one operation then."""
+    safe, fast = (tmp_path / name for name in ("safe", "fast"))
+    safe.mkdir()
+    fast.mkdir()
+    a = np.float32(1 + 2**-12)
+    x = np.array([a, a, -1, 2**30, 1], np.float32)
+    exact = [float(a) * float(a) - 1, 1]
+    dst = np.zeros(2, np.float32)
+    build_source("#pragma METAL fp math_mode(safe)\n" + EXPRESSIONS, safe)("k", [x, dst], threads=1)
+    np.testing.assert_array_equal(dst, [a * a - np.float32(1), 0])
+    build_source(EXPRESSIONS, fast)("k", [x, dst], threads=1)
+    assert dst[0] == np.float32(exact[0])
+    assert dst[1] in (0, 1)
+
+
+def test_infinity_and_nan_are_not_optimised_away(tmp_path):
+    source = """
+    kernel void k(device const float * x, device float * dst) {
+        dst[0] = x[0]/x[1];
+        dst[1] = x[1]/x[1] == x[1]/x[1];
+        dst[2] = max(-INFINITY, x[0]);
+        dst[3] = exp(-INFINITY + x[0]);
+        dst[4] = x[0] - x[2] == x[0] - x[2];
+        dst[5] = isinf(x[2]*2);
+    }
+    """
+    dst = np.zeros(6, np.float32)
+    build_source(source, tmp_path)("k", [np.array([1, 0, np.inf], np.float32), dst], threads=1)
+    np.testing.assert_array_equal(dst, [np.inf, 0, 1, 0, 1, 1])

@@ -79,6 +79,17 @@ def test_barriers_do_not_wait_for_lanes_that_returned(kernels: KernelLibrary, th
     np.testing.assert_array_equal(dst[~stay], -1)
 
 
+@pytest.mark.parametrize("threads", [2, 32, 50, 1000])
+def test_lanes_at_different_barriers_go_on_together(kernels: KernelLibrary, threads: int):
+    dst = np.zeros(threads, np.int32)
+    kernels("different_barriers", [dst], threads=threads, threadgroup_bytes=[4 * threads])
+    i = np.arange(threads)
+    third = i % 3 == 0
+    others = np.add.reduceat(~third, np.arange(0, threads, 32))[i // 32]  # in the same simdgroup
+    written = np.where(third, i, i + others)
+    np.testing.assert_array_equal(dst, np.where(third, written[::-1], -written[::-1]))
+
+
 def test_device_memory_within_a_threadgroup(kernels: KernelLibrary):
     scratch, dst = np.zeros((2, 3, 50), np.int32)
     kernels("device_memory", [scratch, dst], grid=3, threads=50)

@@ -82,7 +82,7 @@ def link_kernels(
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             work = [pool.submit(_compile, _EXEC / "executor.cpp", scratch / "executor.o", toolchain)]
             work += [pool.submit(compile_unit, i) for i in range(len(units))]
-            # The table has what the units only know once they are compiled, if there are threadgroup variables.
+            # With threadgroup variables, the table has what is only known once the units are compiled.
             late = any(kernel.has_threadgroup_variables for kernel in kernels)
             if not late:
                 work.append(pool.submit(compile_table))

@@ -143,6 +143,20 @@ kernel void barrier_without_all(device const int * src, device int * dst, thread
     dst[i] = sum;
 }
 
+// Metal forbids this: lanes wait at different barriers. Here they all count as one.
+kernel void different_barriers(device int * dst, threadgroup int * shmem [[threadgroup(0)]],
+        uint i [[thread_index_in_threadgroup]], uint n [[threads_per_threadgroup]]) {
+    shmem[i] = i;
+    if (i%3 == 0) {
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        dst[i] = shmem[n - 1 - i];
+    } else {
+        shmem[i] += simd_sum(1);
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        dst[i] = -shmem[n - 1 - i];
+    }
+}
+
 // Device memory within a threadgroup, too.
 kernel void device_memory(device int * scratch, device int * dst, uint i [[thread_index_in_threadgroup]],
         uint n [[threads_per_threadgroup]], uint group [[threadgroup_position_in_grid]]) {
