@@ -4,10 +4,16 @@ Expectations are written out lane by lane. Lanes are together where a GPU has th
 one branch, then those that took the other, and all of them behind it and at a loop's next turn.
 """
 
+import re
+
 import numpy as np
 import pytest
 from kernel_library import KernelLibrary
-from msl_build import build_kernels
+from msl_build import KERNELS, build_kernels
+
+from ggml_metal_py.softmetal.msl.preprocess import preprocess
+from ggml_metal_py.softmetal.msl.translate import translate
+from ggml_metal_py.softmetal.toolchain import find_toolchain
 
 SIZES = [1, 31, 32, 33, 40, 1000]
 INTEGERS = {
@@ -338,3 +344,26 @@ def test_barriers_in_a_loop_that_ends_when_data_says_so(kernels: KernelLibrary, 
     dst = np.zeros_like(src)
     kernels("halving", [src, dst], threads=threads, threadgroup_bytes=[128])
     np.testing.assert_array_equal(dst, most.bit_length() - 1)
+
+
+def test_places_to_wait_at_are_put_only_where_lanes_may_have_parted():
+    source = KERNELS / "collectives.metal"
+    text = translate(preprocess(source.read_text(), source.name, {}, source.parent, find_toolchain())).text
+    bodies = re.split(r"static (?:void|int|T) (\w+)\(", text)
+    places = {
+        name: body.count("softmetal::converge(")
+        for name, body in zip(bodies[1::2], bodies[2::2], strict=True)
+        if "softmetal::converge(" in body
+    }
+    assert places == {
+        "different_trips": 1,
+        "branch_in_loop": 1,
+        "continue_in_loop": 2,
+        "inner_loop": 2,
+        "break_in_loop": 1,
+        "function_on_two_paths": 2,
+        "function_after_branch": 1,
+        "function_with_early_return": 3,
+        "function_in_loop": 3,
+        "template_on_two_paths": 2,
+    }
