@@ -8,7 +8,7 @@ import concurrent.futures
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ..toolchain import Toolchain
@@ -59,7 +59,7 @@ def link_kernels(
     `keep` is a folder where compiled units stay for the next build of these kernels.
     Raises MslError with clang's diagnostics, in lines of the user's source.
     """
-    units = [kernels[i : i + _KERNELS_PER_UNIT] for i in range(0, len(kernels), _KERNELS_PER_UNIT)]
+    units = list(_units(kernels))
     with tempfile.TemporaryDirectory(prefix="softmetal-") as scratch_name:
         scratch = Path(scratch_name)
         kept = Objects(keep or scratch / "units")
@@ -72,7 +72,8 @@ def link_kernels(
 
         def compile_unit(number: int) -> Path:
             return _compile_unit(
-                translation.unit(units[number]),
+                translation,
+                units[number],
                 scratch / f"unit{number}.ll",
                 kept,
                 toolchain,
@@ -107,6 +108,14 @@ def link_kernels(
         kept.forget_others()
 
 
+def _units(kernels: Sequence[Kernel]) -> Iterator[Sequence[Kernel]]:
+    """Which kernels are compiled together: those alike in how their lanes run."""
+    for uses_sync in (True, False):
+        alike = [kernel for kernel in kernels if kernel.uses_sync == uses_sync]
+        for first in range(0, len(alike), _KERNELS_PER_UNIT):
+            yield alike[first : first + _KERNELS_PER_UNIT]
+
+
 def _flags(toolchain: Toolchain) -> list[str]:
     return [*_LANGUAGE, *_machine(toolchain), f"-I{_HERE / 'include'}", f"-I{_EXEC}"]
 
@@ -121,15 +130,20 @@ def _compile(source: Path, target: Path, toolchain: Toolchain) -> Path:
 
 
 def _compile_unit(
-    text: str, module: Path, kept: Objects, toolchain: Toolchain, static_bytes: dict[str, int]
+    translation: Translation,
+    kernels: Sequence[Kernel],
+    module: Path,
+    kept: Objects,
+    toolchain: Toolchain,
+    static_bytes: dict[str, int],
 ) -> Path:
     compiler = [*toolchain.cxx, *_flags(toolchain)]
     to_ir = ["-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-x", "c++", "-", "-o", str(module)]
     frame = f"-Wframe-larger-than={_FRAME_BYTES}"
-    _run([*compiler, *_DIAGNOSTICS, frame, *to_ir], toolchain, text)
+    _run([*compiler, *_DIAGNOSTICS, frame, *to_ir], toolchain, translation.unit(kernels))
     written = module.read_text()
     static_bytes.update(ir.static_threadgroup_bytes(written))
-    rewritten = ir.rewrite(written)
+    rewritten = ir.rewrite(written, loops=not kernels[0].uses_sync)
     module.write_text(rewritten)
     to_object = [*_LANGUAGE, *_machine(toolchain), frame, "-Werror=frame-larger-than"]
     target = kept.file([toolchain.describe(), *to_object], rewritten)

@@ -2,9 +2,11 @@
 
 - Integer division. MSL leaves x / 0 and INT_MIN / -1 undefined, but a GPU goes on, and kernels divide
   by zero where the result is not used. A CPU would trap. So a division by a variable becomes a call of
-  a small function that is inlined: 0 counts as 1, and INT_MIN / -1 wraps. It branches around the
-  division for -1, 0 and 1, which pays for itself: kernels divide by broadcast ratios, which nearly
-  always are 1.
+  a small function: 0 counts as 1, and INT_MIN / -1 wraps. For lanes that are entered one by one it is
+  inlined and branches around the division for -1, 0 and 1, which pays for itself: kernels divide by
+  broadcast ratios, which nearly always are 1. In a loop over lanes most divisions give each lane the
+  same, so there it is something that LLVM may move out of the loop: up to 32 bits a division of
+  doubles, which is exact, else a function without effects.
 - Shifts. MSL takes a shift's count modulo the width, LLVM leaves a larger one open: it is masked.
 - Numbers to integers. LLVM leaves what does not fit open; Metal says that NaN gives 0, and nothing of
   the rest: it becomes the nearest integer, whatever the optimiser knows of the value.
@@ -63,8 +65,8 @@ def static_threadgroup_bytes(module: str) -> dict[str, int]:
     return found
 
 
-def rewrite(module: str) -> str:
-    """The module with all of that changed."""
+def rewrite(module: str, *, loops: bool) -> str:
+    """The module with all of that changed. `loops`: lanes run in loops, not in fibers."""
     module = re.sub(r"^(; ModuleID|source_filename) = .*\n", "", module, flags=re.MULTILINE)
     module = _ACCESS.sub(_element_aligned, module)
     module = re.sub(r"(call void @llvm\.mem(?:cpy|move|set)\..*)", _unaligned, module)
@@ -78,7 +80,7 @@ def rewrite(module: str) -> str:
         return f"= call {kind} @{_function(op, kind)}({kind} {a}, {kind} {b})"
 
     module = _SHIFT.sub(call, _DIVISION.sub(call, module))
-    definitions = [_definition(*each) for each in sorted(needed)]
+    definitions = [_definition(*each, loops) for each in sorted(needed)]
     module, converted = _saturate(module)
     definitions += converted
     return "\n".join([module, *definitions, f"!{_UNUSED_METADATA} = !{{}}", ""])
@@ -146,10 +148,16 @@ define internal {to} @{_function(op, source + to)}({source} %a) alwaysinline {{{
 }}"""
 
 
-def _definition(op: str, kind: str) -> str:
+def _definition(op: str, kind: str, loops: bool) -> str:
     if op in ("shl", "lshr", "ashr"):
         return _shift(op, kind)
-    return _vector(op, kind) if kind[0] == "<" else _scalar(op, kind)
+    if kind[0] == "<":
+        return _vector(op, kind)
+    if not loops:
+        return _branching(op, kind, "alwaysinline")
+    if int(kind[1:]) > 32:
+        return _branching(op, kind, "noinline nounwind willreturn speculatable memory(none)")
+    return _by_doubles(op, kind)
 
 
 def _shift(op: str, kind: str) -> str:
@@ -164,7 +172,29 @@ define internal {kind} @{_function(op, kind)}({kind} %a, {kind} %b) alwaysinline
 }}"""
 
 
-def _scalar(op: str, kind: str) -> str:
+def _by_doubles(op: str, kind: str) -> str:
+    """A quotient of numbers of 32 bits, rounded to 53, never rounds up to a whole number that it is not."""
+    to_double = "sitofp" if op[0] == "s" else "uitofp"
+    result = (
+        "  %result = add {kind} 0, %quotient"
+        if op.endswith("div")
+        else "  %times = mul {kind} %quotient, %by\n  %result = sub {kind} %a, %times"
+    ).format(kind=kind)
+    return f"""
+define internal {kind} @{_function(op, kind)}({kind} %a, {kind} %b) alwaysinline {{
+  %zero = icmp eq {kind} %b, 0
+  %by = select i1 %zero, {kind} 1, {kind} %b
+  %x = {to_double} {kind} %a to double
+  %y = {to_double} {kind} %by to double
+  %ratio = fdiv double %x, %y
+  %whole = fptosi double %ratio to i64
+  %quotient = trunc i64 %whole to {kind}
+{result}
+  ret {kind} %result
+}}"""
+
+
+def _branching(op: str, kind: str, attributes: str) -> str:
     first, count = ("-1", 3) if op[0] == "s" else ("0", 2)
     trivial = {
         "sdiv": f"""  %minus = sub {kind} 0, %a
@@ -175,7 +205,7 @@ def _scalar(op: str, kind: str) -> str:
         "urem": f"  %trivial = add {kind} 0, 0",
     }[op]
     return f"""
-define internal {kind} @{_function(op, kind)}({kind} %a, {kind} %b) alwaysinline {{
+define internal {kind} @{_function(op, kind)}({kind} %a, {kind} %b) {attributes} {{
   %from = sub {kind} %b, {first}
   %is.trivial = icmp ult {kind} %from, {count}
   br i1 %is.trivial, label %easy, label %hard
