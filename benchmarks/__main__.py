@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from . import getter, graph, startup, transcription
+from . import getter, graph, kernels, startup, transcription
 from .result import Result, as_json, print_table
 
 
@@ -14,13 +14,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="./build.sh bench", description=__doc__)
     parser.add_argument("recording", type=Path, help="what is transcribed; build.sh names the row's own")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--kernels", nargs="?", const="", metavar="NAME", help="measure kernels only, those whose names hold NAME"
+    )
     arguments = parser.parse_args()
-    results: list[Result] = [
-        *startup.measure(),
-        *getter.measure(),
-        *graph.measure(),
-        *transcription.measure(arguments.recording),
-    ]
+    results: list[Result] = (
+        list(kernels.measure(arguments.kernels))
+        if arguments.kernels is not None
+        else [
+            *startup.measure(),
+            *getter.measure(),
+            *graph.measure(),
+            *kernels.measure(),
+            *transcription.measure(arguments.recording),
+        ]
+    )
     if arguments.json:
         print(as_json(results))
     else:
