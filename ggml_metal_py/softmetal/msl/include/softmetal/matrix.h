@@ -9,6 +9,16 @@ template<class T, int Cols, int Rows> struct matrix {
     vec<T, Rows> columns[Cols];
 
     matrix() = default;
+    // Column by column, without a loop: LLVM would see plain memory that is copied, and take it apart into single
+    // elements, each in a register or on the stack.
+    SM_MEMBER matrix(const matrix & other) { *this = other; }
+    SM_MEMBER matrix & operator=(const matrix & other) {
+        columns[0].v = other.columns[0].v;
+        columns[1].v = other.columns[1].v;
+        if constexpr (Cols > 2) columns[2].v = other.columns[2].v;
+        if constexpr (Cols > 3) columns[3].v = other.columns[3].v;
+        return *this;
+    }
     SM_MEMBER explicit matrix(T diagonal) {
         for (int i = 0; i < Cols; ++i) {
             columns[i] = vec<T, Rows>(T(0));
