@@ -12,157 +12,171 @@
 
 namespace softmetal {
 
-// The first 32 bytes, all 0 or 1, as bits.
-static uint32_t to_mask(const uint8_t * lanes) {
-    uint32_t mask = 0;
-    for (int i = 0; i < 4; ++i) {
-        uint64_t bytes;
-        __builtin_memcpy(&bytes, lanes + 8 * i, 8);
-        mask |= (uint32_t) (bytes * 0x0102040810204080 >> 56) << 8 * i; // each byte's bit moves to the top byte
-    }
-    return mask;
-}
-
-static void from_mask(uint8_t * lanes, uint32_t mask) {
-    if (mask == ~0u) {
-        __builtin_memset(lanes, 1, SM_SIMD_WIDTH);
-    } else {
-        for (int i = 0; i < SM_SIMD_WIDTH; ++i) {
-            lanes[i] = mask >> i & 1;
-        }
-    }
+static Lane * lane_of(Worker & worker, const Simdgroup & group, uint32_t lane) {
+    return &worker.lanes[group.index * SM_SIMD_WIDTH + lane];
 }
 
 static Lane * lowest(Worker & worker, const Simdgroup & group, uint32_t mask) {
-    return &worker.lanes[group.index * SM_SIMD_WIDTH + __builtin_ctz(mask)];
+    return lane_of(worker, group, __builtin_ctz(mask));
+}
+
+template<class Visit> static void for_each(uint32_t mask, Visit visit) {
+    for (; mask; mask &= mask - 1) {
+        visit(__builtin_ctz(mask));
+    }
 }
 
 // Arguments of lanes that wait at one site, to where its operation finds them, and from there.
 static void pack_arguments(Simdgroup & group, uint32_t mask, Site site) {
     const uint32_t size = site & SITE_SIZE;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        const int i = __builtin_ctz(rest);
-        __builtin_memcpy(group.in + i * size, group.lane_in[i], size);
-    }
+    for_each(mask, [&](uint32_t i) { __builtin_memcpy(group.in + i * size, group.lane_in[i], size); });
 }
 
 static void unpack_arguments(Simdgroup & group, uint32_t mask, Site site) {
     const uint32_t size = site & SITE_SIZE;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        const int i = __builtin_ctz(rest);
-        __builtin_memcpy(group.lane_in[i], group.in + i * size, size);
+    for_each(mask, [&](uint32_t i) { __builtin_memcpy(group.lane_in[i], group.in + i * size, size); });
+}
+
+// -- lanes apart
+
+static void note(Simdgroup & group, uint32_t lane, Site site, Collective op) {
+    const uint32_t bit = 1u << lane;
+    group.ready &= ~bit;
+    if (site == SITE_END) {
+        group.live &= ~bit;
+    } else {
+        group.lane_site[lane] = site;
+        group.lane_op[lane]   = op;
     }
 }
 
-extern "C" __attribute__((noinline)) void softmetal_arrive(Worker &, Simdgroup & group, uint32_t lane, Site site,
-                                                           Collective op) {
-    const uint32_t waiting = to_mask(group.live) & ~to_mask(group.ready);
-    if (!waiting) {
-        group.site = site;
-        group.op   = op;
-        if (op) {
-            pack_arguments(group, 1u << lane % SM_SIMD_WIDTH, site);
-        }
-        return;
+// Lane `lane` does not come to the site where those before it wait.
+static void part(Simdgroup & group, uint32_t lane) {
+    const uint32_t before = group.live & ((1u << lane) - 1);
+    if (group.op) {
+        unpack_arguments(group, before, group.site);
     }
-    if (!group.mixed) {
-        if (group.op) {
-            unpack_arguments(group, waiting, group.site);
-        }
-        for (uint32_t rest = waiting; rest; rest &= rest - 1) {
-            const int i        = __builtin_ctz(rest);
-            group.lane_site[i] = group.site;
-            group.lane_op[i]   = group.op;
-        }
-        group.mixed = true;
-        group.site  = SITE_NONE; // every later lane comes here too
-    }
-    group.lane_site[lane % SM_SIMD_WIDTH] = site;
-    group.lane_op[lane % SM_SIMD_WIDTH]   = op;
+    for_each(before, [&](uint32_t i) { note(group, i, group.site, group.op); });
+    group.ready = group.live & ~before;
+    group.site  = SITE_NONE;
 }
 
-// Which of the lanes that wait at different sites go on: those at a lockstep point before all others, because
-// they may still join a group; then the collective that stands first in the source. None when all are at a barrier.
-static uint32_t advance_mixed(Simdgroup & group, uint32_t live) {
+// All lanes that live may go on from `site`: together, if there is no gap between them.
+static void rejoin(Simdgroup & group, Site site, Collective op) {
+    const uint32_t live = group.live;
+    const uint32_t last = 31 - __builtin_clz(live);
+    const bool no_gap   = live >> __builtin_ctz(live) == ~0u >> (31 - last + __builtin_ctz(live));
+    group.ready         = live;
+    group.site          = no_gap ? site : (Site) SITE_NONE;
+    group.op            = op;
+    group.last          = last;
+}
+
+// No lane can run. Does what the lanes wait for that are at a lockstep point, because they may still join a group,
+// else at the collective that stands first in the source. Returns the lanes that can run then: none when all are
+// at a barrier.
+static uint32_t advance_apart(Simdgroup & group) {
     Site first = ~(Site) 0;
-    for (uint32_t rest = live; rest; rest &= rest - 1) {
-        const Site site = group.lane_site[__builtin_ctz(rest)];
+    for_each(group.live, [&](uint32_t i) {
+        const Site site = group.lane_site[i];
         first           = site != SITE_BARRIER && site < first ? site : first;
-    }
+    });
     if (first == ~(Site) 0) {
-        group.mixed = false;
-        group.site  = SITE_BARRIER;
         return 0;
     }
     uint32_t mask = 0;
-    for (uint32_t rest = live; rest; rest &= rest - 1) {
-        const int i = __builtin_ctz(rest);
-        mask |= (uint32_t) (group.lane_site[i] == first) << i;
-    }
-    if (Collective op = group.lane_op[__builtin_ctz(mask)]) {
+    for_each(group.live, [&](uint32_t i) { mask |= (uint32_t) (group.lane_site[i] == first) << i; });
+    const Collective op = group.lane_op[__builtin_ctz(mask)];
+    if (op) {
         pack_arguments(group, mask, first);
         op(group, mask);
     }
-    group.mixed = mask != live;
-    return mask;
-}
-
-// No lane of the simdgroup can run: does what they wait for. Returns the lanes that can run then.
-static uint32_t advance(Simdgroup & group) {
-    uint32_t mask = to_mask(group.live);
-    if (group.mixed) {
-        mask = advance_mixed(group, mask);
-    } else if (group.site == SITE_BARRIER) {
-        return 0;
-    } else if (group.op && mask) {
-        group.op(group, mask);
-    }
-    if (mask) {
-        from_mask(group.ready, mask);
+    if (mask == group.live) {
+        rejoin(group, first, op);
+    } else {
+        group.ready = mask;
     }
     return mask;
 }
 
-extern "C" __attribute__((noinline)) Lane * softmetal_next(Worker & worker, Simdgroup & group) {
-    if (const uint32_t mask = to_mask(group.ready)) {
-        return lowest(worker, group, mask);
-    }
-    if (const uint32_t mask = advance(group)) {
-        return lowest(worker, group, mask);
-    }
-    for (uint32_t i = 0; i < worker.n_simdgroups; ++i) {
-        if (const uint32_t mask = to_mask(worker.simdgroups[i].ready)) {
-            return lowest(worker, worker.simdgroups[i], mask);
+// -- simdgroups
+
+// The lane to go on with when no lane of the last simdgroup can run.
+static Lane * next_simdgroup(Worker & worker) {
+    if (!worker.running) {
+        worker.running = worker.live; // every lane that lives waits at the barrier, and goes on
+        if (!worker.live) {
+            return &worker.scheduler;
         }
     }
-    // Every lane that lives waits at the barrier.
-    Lane * next = &worker.scheduler;
-    for (uint32_t i = worker.n_simdgroups; i-- > 0;) {
-        Simdgroup & each = worker.simdgroups[i];
-        if (const uint32_t live = to_mask(each.live)) {
-            __builtin_memcpy(each.ready, each.live, SM_SIMD_WIDTH);
-            next = lowest(worker, each, live);
+    const Simdgroup & group = worker.simdgroups[__builtin_ctz(worker.running)];
+    return lowest(worker, group, group.site == SITE_NONE ? group.ready : group.live);
+}
+
+static Lane * stop_at_barrier(Worker & worker, const Simdgroup & group) {
+    worker.running &= ~(1u << group.index);
+    return next_simdgroup(worker);
+}
+
+static Lane * end_simdgroup(Worker & worker, const Simdgroup & group) {
+    worker.live &= ~(1u << group.index);
+    return stop_at_barrier(worker, group);
+}
+
+// All lanes are at one site.
+static Lane * complete_together(Worker & worker, Simdgroup & group) {
+    if (group.site == SITE_BARRIER) {
+        return stop_at_barrier(worker, group);
+    }
+    if (group.site == SITE_END) {
+        return end_simdgroup(worker, group);
+    }
+    if (group.op) {
+        group.op(group, group.live);
+    }
+    return lowest(worker, group, group.live);
+}
+
+static Lane * complete_apart(Worker & worker, Simdgroup & group) {
+    if (!group.live) {
+        return end_simdgroup(worker, group);
+    }
+    if (const uint32_t mask = advance_apart(group)) {
+        return lowest(worker, group, mask);
+    }
+    rejoin(group, SITE_BARRIER, nullptr);
+    return stop_at_barrier(worker, group);
+}
+
+extern "C" __attribute__((noinline)) Lane * softmetal_wait(Worker & worker, Simdgroup & group, uint32_t lane, Site site,
+                                                           Collective op) {
+    if (group.site != site) {
+        if (group.site != SITE_NONE && !(group.live & ((1u << lane) - 1))) {
+            group.site = site; // the first lane leads
+            group.op   = op;
+            if (op) {
+                pack_arguments(group, 1u << lane, site);
+            }
+        } else {
+            if (group.site != SITE_NONE) {
+                part(group, lane);
+            }
+            note(group, lane, site, op);
         }
     }
-    return next;
+    if (group.site == SITE_NONE) {
+        return group.ready ? lowest(worker, group, group.ready) : complete_apart(worker, group);
+    }
+    return lane == group.last ? complete_together(worker, group) : lane_of(worker, group, lane + 1);
 }
 
 // What the stack of a lane runs, for ever: one threadgroup after the other.
 static void run_lane() {
-    const uint32_t i    = current_lane();
-    const uint32_t lane = i % SM_SIMD_WIDTH;
-    Worker & worker     = current_worker();
-    Simdgroup & group   = worker.simdgroups[i / SM_SIMD_WIDTH];
-    Lane * me           = &worker.lanes[i];
+    const uint32_t i = current_lane();
+    Worker & worker  = current_worker();
     for (;;) {
         worker.entry->lane(worker, i);
-        group.live[lane]  = 0;
-        group.ready[lane] = 0;
-        if (group.ready[lane + 1]) {
-            switch_to_neighbour<NEIGHBOUR_DISTANCE>(&me->sp);
-        } else {
-            switch_stack(&me->sp, softmetal_next(worker, group)->sp);
-        }
+        wait_at(SITE_END, nullptr);
     }
 }
 
@@ -179,13 +193,13 @@ static void run_threadgroup(Worker & worker) {
         return;
     }
     for (uint32_t i = 0; i < worker.n_simdgroups; ++i) {
-        Simdgroup & group    = worker.simdgroups[i];
-        const uint32_t lanes = worker.n_threads - i * SM_SIMD_WIDTH;
-        from_mask(group.live, lanes >= SM_SIMD_WIDTH ? ~0u : (1u << lanes) - 1);
-        __builtin_memcpy(group.ready, group.live, SM_SIMD_WIDTH);
-        group.mixed = false;
-        group.site  = SITE_NONE;
+        Simdgroup & group = worker.simdgroups[i];
+        const uint32_t n  = worker.n_threads - i * SM_SIMD_WIDTH;
+        group.last        = n < SM_SIMD_WIDTH ? n - 1 : SM_SIMD_WIDTH - 1;
+        group.live        = ~0u >> (SM_SIMD_WIDTH - 1 - group.last);
+        group.site        = SITE_END;
     }
+    worker.live = worker.running = ~0u >> (32 - worker.n_simdgroups);
     switch_stack(&worker.scheduler.sp, worker.lanes[0].sp);
 }
 

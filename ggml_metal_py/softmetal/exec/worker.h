@@ -38,24 +38,26 @@ enum : Site {
     SITE_NONE      = 0,
     SITE_BARRIER   = 1, // threadgroup_barrier, wherever it stands
     SITE_LOCKSTEP  = 2, // a point the translator put between conflicting accesses, see msl/lockstep.py
+    SITE_END       = 3, // the kernel has returned
+
     SITE_SIZE      = 31,
 };
 
+// Nearly always the lanes of a simdgroup are together: each comes to the site that the first one came to, in
+// ascending order, and there is no gap in those that live. Then the site and the last lane are all there is to
+// know, and nothing is written down for a lane. Lanes that part have a record each.
 struct Simdgroup {
-    // One byte for each lane, zeros behind. Bytes and not bits, as a lane then changes its own without having to
-    // wait for what the lane before it wrote.
-    alignas(64) uint8_t ready[64]; // it may run (the running one may)
-    alignas(64) uint8_t live[64];  // it has not returned
-
+    Site       site; // of all lanes before the one that runs, while together; SITE_NONE while apart
+    uint32_t   last; // the last lane that lives, while together
+    Collective op;   // at that site
+    uint32_t   live; // lanes that have not returned; while together, they all return at once
+    uint32_t   ready; // while apart: lanes that may run, without the running one
     uint32_t   index; // in the threadgroup
-    bool       mixed; // the waiting lanes are not all at one site: see lane_site, lane_op
-    Site       site;  // where every waiting lane is, when not mixed. It stays after they went on.
-    Collective op;
 
     alignas(64) char in[SM_SIMD_WIDTH * 16];  // each lane's argument, packed by its own size
     alignas(64) char out[SM_SIMD_WIDTH * 16]; // each lane's result
     uint16_t         source[SM_SIMD_WIDTH];   // shuffles: which lane to take
-    Site             lane_site[SM_SIMD_WIDTH];
+    Site             lane_site[SM_SIMD_WIDTH]; // while apart: where each waits
     Collective       lane_op[SM_SIMD_WIDTH];
     // The argument of a lane that does not find `site` set to its own: packed, those of several sites would overlap.
     char             lane_in[SM_SIMD_WIDTH][16];
@@ -91,6 +93,8 @@ struct Worker {
 
     // Scheduler
     struct Job *    job;
+    uint32_t        live;        // simdgroups with lanes that have not returned
+    uint32_t        running;     // those of them that do not wait at a barrier as a whole
     uint32_t        n_prepared;  // lanes whose stacks have been prepared
     Lane            scheduler;   // run() itself, while lanes run
     Lane            lanes[SM_MAX_THREADS + 1]; // one more, so that lane + 1 always exists
@@ -109,29 +113,21 @@ SM_INLINE uint32_t current_lane() { return stack_pointer() / STACK_BYTES % SM_MA
 // The first lane of each simdgroup does what is done once per simdgroup.
 SM_INLINE bool is_leader() { return current_lane() % SM_SIMD_WIDTH == 0; }
 
-extern "C" {
-// A lane comes to a site where other lanes of its simdgroup do not wait yet.
-void softmetal_arrive(Worker &, Simdgroup &, uint32_t lane, Site, Collective);
-// The next lane to run: of this simdgroup, if need be after doing what its lanes wait for, or of another one.
-Lane * softmetal_next(Worker &, Simdgroup &);
-}
+// The running lane comes to a site where it cannot just leave the CPU to the next lane. Returns the lane to go on
+// with: of this simdgroup, if need be after doing what its lanes wait for, or of another one.
+extern "C" Lane * softmetal_wait(Worker &, Simdgroup &, uint32_t lane, Site, Collective);
 
 // Suspends the running lane at `site`.
 SM_INLINE void wait_at(Site site, Collective op) {
-    Worker & worker     = current_worker();
-    const uint32_t i    = current_lane();
-    const uint32_t lane = i % SM_SIMD_WIDTH;
-    Simdgroup & group   = worker.simdgroups[i / SM_SIMD_WIDTH];
-    Lane * me           = &worker.lanes[i];
-    if (__builtin_expect(group.site != site, 0)) {
-        softmetal_arrive(worker, group, i, site, op);
-    }
-    group.ready[lane] = 0;
-    if (__builtin_expect(group.ready[lane + 1], 1)) {
+    Worker & worker   = current_worker();
+    const uint32_t i  = current_lane();
+    Simdgroup & group = worker.simdgroups[i / SM_SIMD_WIDTH];
+    Lane * me         = &worker.lanes[i];
+    if (__builtin_expect(group.site == site && i % SM_SIMD_WIDTH != group.last, 1)) {
         switch_to_neighbour<NEIGHBOUR_DISTANCE>(&me->sp);
         return;
     }
-    Lane * next = softmetal_next(worker, group);
+    Lane * next = softmetal_wait(worker, group, i % SM_SIMD_WIDTH, site, op);
     if (next != me) {
         switch_stack(&me->sp, next->sp);
     }
