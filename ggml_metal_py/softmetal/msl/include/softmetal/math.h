@@ -27,13 +27,12 @@ template<class F> SM_INLINE F exponential(F x) {
     const F n       = shifted - shifter;
     F r             = x - n * 0.693145751953125f;
     r               = r - n * 1.428606765330187e-6f;
-    F p             = 1.9875691500e-4f;
-    p               = p * r + 1.3981999507e-3f;
-    p               = p * r + 8.3334519073e-3f;
-    p               = p * r + 4.1665795894e-2f;
-    p               = p * r + 1.6666665459e-1f;
-    p               = p * r + 5.0000001201e-1f;
-    p               = p * (r * r) + r + 1.0f;
+    // In halves that do not wait for each other.
+    const F r2 = r * r;
+    const F p0 = 1.6666665459e-1f * r + 5.0000001201e-1f;
+    const F p2 = 8.3334519073e-3f * r + 4.1665795894e-2f;
+    const F p4 = 1.9875691500e-4f * r + 1.3981999507e-3f;
+    const F p  = ((p4 * r2 + p2) * r2 + p0) * r2 + (r + 1.0f);
     // 2^n in two steps, as n goes beyond what one float's exponent holds.
     const I exponent = __builtin_bit_cast(I, shifted) - 0x4b400000;
     const I half_way = exponent >> 1;
