@@ -49,7 +49,8 @@ SM_INLINE void switch_stack(void ** save, void * to) {
 }
 
 // The same, where the suspended stack is the one in save[1], and very likely lies exactly DISTANCE bytes away.
-// Guessing that, and only comparing with save[1], takes a load out of the chain from one switch to the next.
+// Guessing that, and only comparing with save[1], takes a load out of the chain from one switch to the next. The top
+// of the stack after that one is fetched in advance: those of a large threadgroup do not fit into the first caches.
 template<intptr_t DISTANCE> SM_INLINE void switch_to_neighbour(void ** save) {
     asm volatile(
         "pushq %%rbp\n\t"
@@ -57,6 +58,8 @@ template<intptr_t DISTANCE> SM_INLINE void switch_to_neighbour(void ** save) {
         "pushq %%rax\n\t"
         "movq %%rsp, (%0)\n\t"
         "leaq %c1(%%rsp), %%rcx\n\t"
+        "prefetcht0 %c1(%%rcx)\n\t"
+        "prefetcht0 %c1+64(%%rcx)\n\t"
         "cmpq %%rcx, 8(%0)\n\t"
         "jne 2f\n\t"
         "movq %%rcx, %%rsp\n\t"
