@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from ..softmetal.msl.key import source_key
+from ..softmetal.msl.store import read_functions
 from ..softmetal.toolchain import Toolchain
 from .constants import function_constants
 from .files import write_if_changed
@@ -66,7 +67,7 @@ def _kernel_counts(folder: Path) -> tuple[int, int]:
     """Kernels declared by the prebuilt tables, and those whose machine code is there."""
     declared = prebuilt = 0
     for table in folder.glob("*/functions.txt"):
-        names = len(table.read_text(encoding="utf-8").splitlines()) - 1  # the first line is the format
+        names = len(read_functions(table))
         declared += names
         if (table.parent / "all.so").is_file():
             prebuilt += names

@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 MINIMUM_CLANG = 16
@@ -73,6 +73,14 @@ class Toolchain:
     def environment(self) -> dict[str, str]:
         """The environment to run the compiler in."""
         return {**os.environ, **self.env}
+
+    def working_in(self, folder: Path) -> "Toolchain":
+        """The same compiler, which leaves nothing behind but in `folder`.
+
+        That is temporary files, and zig's copies of all that it compiles.
+        """
+        own = {"TMPDIR": str(folder), "ZIG_LOCAL_CACHE_DIR": str(folder / "zig")}
+        return replace(self, env={**self.env, **own})
 
     def describe(self) -> str:
         """One line for logs and manifests, such as `zig clang 22.1.8, x86_64 (x86_64_v3)`."""

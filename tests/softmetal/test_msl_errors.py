@@ -87,9 +87,11 @@ def test_the_service_lists_functions_then_builds_one(tmp_path):
     listed = service(source, "--out", "kernels", "--functions-only", "-D", "N=3", cwd=tmp_path)
     assert listed.returncode == 0, listed.stderr
     folder = tmp_path / "kernels" / source_key(Path(source).read_bytes(), {"N": "3"})
-    names = (folder / "functions.txt").read_text().splitlines()
-    assert names[0] == "softmetal 1"
-    assert names[1:] == sorted(names[1:])
+    format_, *names, seal = (folder / "functions.txt").read_text().splitlines()
+    assert format_ == "softmetal 1"
+    assert names == sorted(names)
+    content = (folder / "functions.txt").read_bytes().partition(b"sha256 ")[0]
+    assert seal == f"sha256 {hashlib.sha256(content).hexdigest()}"
     assert "divide_short" in names
     assert [path.name for path in folder.iterdir()] == ["functions.txt"]
 

@@ -5,12 +5,13 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <map>
+#include <mutex>
 #include <spawn.h>
 #include <stdexcept>
-#include <sys/stat.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,19 +25,44 @@ namespace {
     throw std::runtime_error(what + ": " + strerror(error));
 }
 
-class File {
+// A file without a name, which is gone when the last who has it open is gone: a crash leaves nothing.
+class MemoryFile {
   public:
-    explicit File(int descriptor) : descriptor_(descriptor) {}
-    ~File() { close(); }
-    File(const File &)             = delete;
-    File & operator=(const File &) = delete;
+    MemoryFile() {
+        const int made = memfd_create("softmetal", MFD_CLOEXEC);
+        // Not a number that the child's standard streams will have, should the host have closed its own.
+        descriptor_ = fcntl(made, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        if (descriptor_ < 0) {
+            fail("cannot make a file in memory", errno);
+        }
+        close(made);
+    }
+    ~MemoryFile() { close(descriptor_); }
+    MemoryFile(const MemoryFile &)             = delete;
+    MemoryFile & operator=(const MemoryFile &) = delete;
 
     int descriptor() const { return descriptor_; }
 
-    void close() {
-        if (descriptor_ >= 0) {
-            ::close(descriptor_);
-            descriptor_ = -1;
+    void write(const std::string & text) {
+        for (size_t done = 0; done < text.size();) {
+            const ssize_t n = pwrite(descriptor_, text.data() + done, text.size() - done, off_t(done));
+            if (n < 0 && errno != EINTR) {
+                fail("cannot write a file in memory", errno);
+            }
+            done += n > 0 ? size_t(n) : 0;
+        }
+    }
+
+    std::string read() const {
+        std::string text;
+        char        part[4096];
+        for (;;) {
+            const ssize_t n = pread(descriptor_, part, sizeof part, off_t(text.size()));
+            if (n > 0) {
+                text.append(part, size_t(n));
+            } else if (n == 0 || errno != EINTR) {
+                return text;
+            }
         }
     }
 
@@ -44,83 +70,22 @@ class File {
     int descriptor_;
 };
 
-void make_folders(const std::string & path) {
-    for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
-        const std::string folder = path.substr(0, end);
-        if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) {
-            fail("cannot make the folder " + folder, errno);
-        }
-        if (end == std::string::npos) {
-            return;
-        }
-    }
-}
-
-// The source as a file for the service to read, gone when this ends.
-class SourceFile {
-  public:
-    SourceFile(const std::string & folder, const std::string & source) : path_(folder + "/source-XXXXXX.metal") {
-        File file(mkostemps(path_.data(), int(strlen(".metal")), O_CLOEXEC));
-        if (file.descriptor() < 0) {
-            fail("cannot write " + path_, errno);
-        }
-        for (size_t done = 0; done < source.size();) {
-            const ssize_t n = write(file.descriptor(), source.data() + done, source.size() - done);
-            if (n < 0 && errno != EINTR) {
-                const int error = errno;
-                unlink(path_.c_str());
-                fail("cannot write " + path_, error);
-            }
-            done += n > 0 ? size_t(n) : 0;
-        }
-    }
-    ~SourceFile() { unlink(path_.c_str()); }
-    SourceFile(const SourceFile &)             = delete;
-    SourceFile & operator=(const SourceFile &) = delete;
-
-    const std::string & path() const { return path_; }
-
-  private:
-    std::string path_;
-};
-
-std::string read_all(int descriptor) {
-    std::string text;
-    char        part[4096];
-    for (;;) {
-        const ssize_t n = read(descriptor, part, sizeof part);
-        if (n > 0) {
-            text.append(part, size_t(n));
-        } else if (n == 0 || errno != EINTR) {
-            return text;
-        }
-    }
-}
-
-struct Outcome {
-    bool        ok;
-    std::string errors; // the command's standard error
-};
-
-Outcome run(const std::vector<std::string> & command) {
+// Runs the service with this standard input, and returns the one line that it prints.
+std::string run(const std::vector<std::string> & command, const std::string & input) {
     std::vector<char *> words;
     for (const std::string & word : command) {
         words.push_back(const_cast<char *>(word.c_str()));
     }
     words.push_back(nullptr);
 
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        fail("cannot make a pipe", errno);
-    }
-    File out(ends[0]);
-    File in(ends[1]);
+    MemoryFile in, out, errors;
+    in.write(input);
 
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&files, in.descriptor(), STDERR_FILENO);
+    posix_spawn_file_actions_adddup2(&files, in.descriptor(), STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&files, out.descriptor(), STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&files, errors.descriptor(), STDERR_FILENO);
     // The calling thread may block signals; the service must not inherit that.
     posix_spawnattr_t attributes;
     sigset_t          none;
@@ -136,16 +101,19 @@ Outcome run(const std::vector<std::string> & command) {
     if (error != 0) {
         fail("cannot run the kernel compiler " + command[0], error);
     }
-    in.close();
-
-    Outcome outcome{false, read_all(out.descriptor())};
-    int     status = 0;
-    pid_t   waited;
+    int   status = 0;
+    pid_t waited;
     while ((waited = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
     }
-    // A host that ignores SIGCHLD takes the status away; then the result has to speak for itself.
-    outcome.ok = waited < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    return outcome;
+    // A host that ignores SIGCHLD takes the status away; then the answer has to speak for itself.
+    const bool  ok     = waited < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    std::string answer = out.read();
+    answer.erase(answer.find_last_not_of('\n') + 1);
+    if (!ok || answer.empty()) {
+        const std::string said = errors.read();
+        throw std::runtime_error(said.empty() ? command[0] + " failed and did not say why" : said);
+    }
+    return answer;
 }
 
 } // namespace
@@ -154,22 +122,29 @@ bool compiler_available() {
     return !compiler_command().empty();
 }
 
-void compile(const std::string & source, const std::vector<Macro> & macros, const std::string & folder,
-             const std::vector<std::string> & options) {
-    make_folders(folder);
-    const SourceFile file(folder, source);
+std::string compiler_version() {
+    static std::mutex                                         mutex;
+    static std::map<std::vector<std::string>, std::string> & versions = *new std::map<std::vector<std::string>, std::string>;
 
+    std::vector<std::string>    command = compiler_command();
+    std::lock_guard<std::mutex> lock(mutex);
+    std::string &               version = versions[command];
+    if (version.empty()) {
+        command.push_back("version");
+        version = run(command, "");
+    }
+    return version;
+}
+
+std::string compile(const std::string & source, const std::vector<Macro> & macros, const std::string & cache,
+                    const std::vector<std::string> & options) {
     std::vector<std::string> command = compiler_command();
-    command.insert(command.end(), {"build", file.path(), "--out", folder});
+    command.insert(command.end(), {"build", "/dev/stdin", "--cache", cache, "--name", "program_source"});
     for (const Macro & macro : macros) {
         command.insert(command.end(), {"-D", macro.name + "=" + macro.value});
     }
     command.insert(command.end(), options.begin(), options.end());
-
-    const Outcome outcome = run(command);
-    if (!outcome.ok) {
-        throw std::runtime_error(outcome.errors.empty() ? command[0] + " failed and did not say why" : outcome.errors);
-    }
+    return run(command, source);
 }
 
 } // namespace softmetal

@@ -1,6 +1,7 @@
 // Libraries: the names of their functions, and the search for their machine code.
 
 #include "loader.h"
+#include "cache.h"
 #include "compiler.h"
 #include "metallib.h"
 #include "module.h"
@@ -10,12 +11,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <softmetal.h>
+#include <sstream>
 #include <stdexcept>
 #include <unistd.h>
 
@@ -47,17 +48,18 @@ bool exists(const std::string & path) {
     return access(path.c_str(), R_OK) == 0;
 }
 
-std::optional<std::vector<std::string>> read_functions(const std::string & path) {
-    std::ifstream file(path);
-    std::string   line;
-    if (!file) {
-        return std::nullopt;
+std::vector<std::string> read_functions(const std::string & path) {
+    const auto content = read_sealed(path, false);
+    if (!content) {
+        throw std::runtime_error(path + " is missing or damaged; build the kernels again");
     }
-    if (!std::getline(file, line) || line != FUNCTIONS_HEADER) {
+    std::istringstream text(*content);
+    std::string        line;
+    if (!std::getline(text, line) || line != FUNCTIONS_HEADER) {
         throw std::runtime_error(path + " does not begin with \"" + FUNCTIONS_HEADER + "\"; build the kernels again");
     }
     std::vector<std::string> names;
-    while (std::getline(file, line)) {
+    while (std::getline(text, line)) {
         if (!line.empty()) {
             names.push_back(line);
         }
@@ -71,7 +73,7 @@ std::string join(const std::vector<std::string> & parts) {
     for (const std::string & part : parts) {
         text += (text.empty() ? "" : ", ") + part;
     }
-    return text;
+    return text.empty() ? "no folder" : text;
 }
 
 } // namespace
@@ -104,19 +106,23 @@ struct sm_library {
     int               references = 1; // guarded by the registry's mutex
 
   private:
-    std::optional<std::string> find(const std::string & file) const;
+    std::optional<std::string> find_prebuilt(const std::string & file) const;
+    std::optional<std::string> find(const std::string & file);
+    std::string                make(const std::vector<std::string> & options);
+    CacheEntry &               cached();
     std::optional<sm_code>     find_code(const std::string & name);
     const sm_kernels *         all();
 
-    const std::string        source_;
-    const std::vector<Macro> macros_;
-    const std::string        file_; // "" when there is a source
-    std::vector<std::string> names_; // sorted; fixed once open() returned
-    std::mutex               mutex_; // of what follows, and of compiling
-    const sm_kernels *       all_ = nullptr;
+    const std::string           source_;
+    const std::vector<Macro>    macros_;
+    const std::string           file_; // "" when there is a source
+    std::vector<std::string>    names_; // sorted; fixed once open() returned
+    std::mutex                  mutex_; // of what follows, and of compiling
+    const sm_kernels *          all_ = nullptr;
+    std::unique_ptr<CacheEntry> cached_;
 };
 
-std::optional<std::string> sm_library::find(const std::string & file) const {
+std::optional<std::string> sm_library::find_prebuilt(const std::string & file) const {
     for (const std::string & folder : kernel_folders()) {
         std::string path = folder + "/" + key + "/" + file;
         if (exists(path)) {
@@ -126,27 +132,45 @@ std::optional<std::string> sm_library::find(const std::string & file) const {
     return std::nullopt;
 }
 
-void sm_library::open() {
-    const std::string list_in_cache = cache_folder() + "/" + key + "/functions.txt";
-    auto              list          = find("functions.txt");
-    if (!list) {
-        if (!compiler_available()) {
-            throw std::runtime_error("no kernels for this source (key " + key + ") in " + join(kernel_folders()) +
-                                     ", and no compiler to make them: set SOFTMETAL_COMPILER to its command");
-        }
-        compile(source_, macros_, cache_folder(), {"--functions-only"});
-        list = list_in_cache;
+// Throws std::runtime_error when there is no compiler: without it, nobody knows what in the cache is of use.
+CacheEntry & sm_library::cached() {
+    if (!cached_) {
+        cached_ = std::make_unique<CacheEntry>(cache_folder() + "/" + compiler_version() + "/" + key);
     }
-    auto names = read_functions(*list);
-    if (!names) {
-        throw std::runtime_error("the kernel compiler left no " + *list);
-    }
-    names_ = std::move(*names);
+    return *cached_;
+}
 
-    // What a kernel folder lists was compiled by those who filled it, or is meant to be compiled on demand.
-    const bool new_source = *list == list_in_cache;
-    if (new_source && names_.size() <= MAX_FUNCTIONS_AT_ONCE && !find("all.so") && compiler_available()) {
-        compile(source_, macros_, cache_folder(), {});
+std::optional<std::string> sm_library::find(const std::string & file) {
+    auto path = find_prebuilt(file);
+    return path || !compiler_available() ? path : cached().find(file);
+}
+
+std::string sm_library::make(const std::vector<std::string> & options) {
+    std::string path;
+    // A full cache may lose the file again before it counts as used.
+    for (int attempt = 0; attempt < 3; attempt++) {
+        path = compile(source_, macros_, cache_folder(), options);
+        if (cached().use(path)) {
+            break;
+        }
+    }
+    return path;
+}
+
+void sm_library::open() {
+    if (const auto list = find_prebuilt("functions.txt")) {
+        // Compiled by those who filled the folder, or meant to be compiled on demand.
+        names_ = read_functions(*list);
+        return;
+    }
+    if (!compiler_available()) {
+        throw std::runtime_error("no kernels for this source (key " + key + ") in " + join(kernel_folders()) +
+                                 ", and no compiler to make them: set SOFTMETAL_COMPILER to its command");
+    }
+    const auto list = cached().find("functions.txt");
+    names_          = read_functions(list ? *list : make({"--functions-only"}));
+    if (names_.size() <= MAX_FUNCTIONS_AT_ONCE && !find("all.so")) {
+        all_ = open_module(make({}), key);
     }
 }
 
@@ -180,18 +204,20 @@ sm_code sm_library::code(const std::string & name) {
                                  " holds code for Apple's GPUs, and there is no source to compile");
     }
     std::lock_guard<std::mutex> lock(mutex_);
-    auto                        code = find_code(name);
-    if (!code && compiler_available()) {
-        compile(source_, macros_, cache_folder(), {"--function", name});
-        code = find_code(name);
+    if (const auto code = find_code(name)) {
+        return *code;
     }
-    if (!code) {
-        const std::string hint = compiler_available() ? "the compiler made none"
-                                                      : "build the kernels, or set SOFTMETAL_COMPILER to the compiler's command";
-        throw std::runtime_error("kernel " + name + " has no machine code: looked for " + key + "/all.so and " + key +
-                                 "/" + file_of(name) + " in " + join(kernel_folders()) + "; " + hint);
+    if (!compiler_available()) {
+        throw std::runtime_error("kernel " + name + " has no machine code: looked for " + key + "/all.so and " + key + "/" +
+                                 file_of(name) + " in " + join(kernel_folders()) +
+                                 "; build the kernels, or set SOFTMETAL_COMPILER to the compiler's command");
     }
-    return *code;
+    const std::string  path   = make({"--function", name});
+    const sm_kernels * module = open_module(path, key);
+    if (const sm_kernel * kernel = find_kernel(module, name)) {
+        return sm_code{module, kernel};
+    }
+    throw std::runtime_error("kernel " + name + " has no machine code: the compiler made " + path + " without it");
 }
 
 size_t sm_library::n_prebuilt() {
@@ -203,12 +229,12 @@ size_t sm_library::n_prebuilt() {
         if (const sm_kernels * module = all()) {
             return module->n_kernels;
         }
+        return size_t(std::count_if(names_.begin(), names_.end(), [&](const std::string & name) {
+            return find_prebuilt(file_of(name)) || (compiler_available() && cached().has(file_of(name)));
+        }));
     } catch (const std::runtime_error &) {
-        return 0; // there is one, and it does not fit
+        return 0; // there are some that do not fit, or a compiler that does not run
     }
-    return size_t(std::count_if(names_.begin(), names_.end(), [&](const std::string & name) {
-        return find(file_of(name)).has_value();
-    }));
 }
 
 namespace {

@@ -2,10 +2,11 @@
 //
 // A source and its macros have a key, lower-case hex of
 //   sha256("softmetal-1\0", for each macro by name "NAME=VALUE\0", "\0", source bytes)
-// and kernel folders (softmetal_add_kernel_folder, then the cache folder) hold for it
+// and kernel folders (softmetal_add_kernel_folder) hold for it
 //   <key>/functions.txt   "softmetal 1", then one host name a line, sorted
 //   <key>/all.so          all kernels,
 //   <key>/fn-<hash>.so    or one of them; hash is the first 16 hex digits of the sha256 of its name
+// So does the cache, in a folder of each version of the compiler service (cache.h, msl/cache.py).
 // A compiled library of Apple's (.metallib) is opened for its names alone; none of its kernels can run.
 //
 // The names are enough to look functions up and to make pipelines; machine code is needed at the first dispatch.

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 #include <dlfcn.h>
+#include <fstream>
+#include <link.h>
 #include <map>
 #include <mutex>
 #include <stdexcept>
@@ -14,8 +16,24 @@ namespace softmetal {
 
 namespace {
 
+// Whether the file ends before what its header speaks of. Touching such a library may end the process (SIGBUS).
+bool is_cut_off(const std::string & path) {
+    std::ifstream file(path, std::ios::binary | std::ios::ate);
+    const auto    size = uint64_t(std::max<std::streamoff>(file.tellg(), 0));
+    ElfW(Ehdr)    header;
+    file.seekg(0);
+    if (!file.read(reinterpret_cast<char *>(&header), sizeof header) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
+        return false; // dlopen will tell what it is
+    }
+    // The linker puts the table of sections last.
+    return header.e_shoff + uint64_t(header.e_shnum) * header.e_shentsize > size;
+}
+
 // Reads nothing but the table until the ABI and the CPU are known to fit.
 const sm_kernels * open_checked(const std::string & path, const std::string & key) {
+    if (is_cut_off(path)) {
+        throw std::runtime_error("cannot open a kernel library: " + path + " is cut off; remove it and build the kernels again");
+    }
     void * handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
         throw std::runtime_error(std::string("cannot open a kernel library: ") + dlerror());

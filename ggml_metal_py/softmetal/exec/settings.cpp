@@ -100,14 +100,9 @@ std::string cache_folder() {
 }
 
 std::vector<std::string> kernel_folders() {
-    std::vector<std::string> folders;
-    {
-        Settings &                  s = settings();
-        std::lock_guard<std::mutex> lock(s.mutex);
-        folders = s.folders;
-    }
-    folders.push_back(cache_folder());
-    return folders;
+    Settings &                  s = settings();
+    std::lock_guard<std::mutex> lock(s.mutex);
+    return s.folders;
 }
 
 std::vector<std::string> compiler_command() {

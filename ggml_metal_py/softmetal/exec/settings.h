@@ -6,7 +6,7 @@
 
 namespace softmetal {
 
-// Folders to look for kernels in, in order; the cache folder is the last one.
+// Folders of prebuilt kernels, in the order to look into them.
 std::vector<std::string> kernel_folders();
 
 std::string cache_folder();

@@ -10,10 +10,10 @@ extern "C" {
 
 // ---- where kernels come from (exec/loader.h tells the layout of these folders)
 
-// A folder to search for prebuilt kernels, after those added before and ahead of the cache folder.
+// A folder to search for prebuilt kernels, after those added before and ahead of the cache.
 void softmetal_add_kernel_folder(const char * path);
 
-// Where the compiler service puts kernels. Default: softmetal in $XDG_CACHE_HOME or ~/.cache.
+// Where the compiler service puts kernels: the cache. Default: softmetal in $XDG_CACHE_HOME or ~/.cache.
 void softmetal_set_cache_folder(const char * path);
 
 // The compiler service's command: words as in a shell, or separated by '\x1f'. Default: $SOFTMETAL_COMPILER.

@@ -9,7 +9,11 @@
     ir          gives integer division the GPU's meaning, in the compiler's own output
     compile     compiler runs, in parallel, and the link with exec/
     objects     compiled units that a later build finds again
-    store       where results lie and how processes share them
+    store       where results lie, and how they come there whole
+    cache       results that were made on demand: shared by processes, bounded
+    version     names what made them
+    locks       between processes
+    scratch     files on the way, which go even when the process is killed
     __main__    the command line that softmetal's device runs
 
 Knows the executor's ABI (exec/abi.h) and the toolchain, nothing of ggml.

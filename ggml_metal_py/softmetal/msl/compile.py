@@ -16,6 +16,7 @@ from . import ir
 from .errors import MslError
 from .objects import Objects
 from .program import Kernel
+from .store import publish
 from .translate import Translation
 
 _HERE = Path(__file__).resolve().parent
@@ -50,17 +51,19 @@ def link_kernels(
     source_hash: str,
     output: Path,
     toolchain: Toolchain,
+    temporary: Path,
     jobs: int = 1,
     progress: Progress = lambda done, total: None,
     keep: Path | None = None,
 ) -> None:
     """Compile these kernels, sorted by host name, into the kernel library `output`.
 
-    `keep` is a folder where compiled units stay for the next build of these kernels.
+    `temporary` is a folder for files on the way, on the file system of `output`; `keep` is a folder where
+    compiled units stay for the next build of these kernels.
     Raises MslError with clang's diagnostics, in lines of the user's source.
     """
     units = list(_units(kernels))
-    with tempfile.TemporaryDirectory(prefix="softmetal-") as scratch_name:
+    with tempfile.TemporaryDirectory(dir=temporary) as scratch_name:
         scratch = Path(scratch_name)
         kept = Objects(keep or scratch / "units")
         static_bytes: dict[str, int] = {}
@@ -98,13 +101,13 @@ def link_kernels(
             except MslError:
                 pool.shutdown(cancel_futures=True)
                 raise
-        partial = output.with_name(f".{output.name}.{os.getpid()}")
+        linked = scratch / output.name
         # Nothing to strip; but zig compiles its own library once for each kind of link, and has this one.
         strip = "-Wl,--strip-debug"
-        link = [*toolchain.cxx, "-shared", "-nostdlib++", "-Wl,-z,defs", strip, "-o", str(partial)]
+        link = [*toolchain.cxx, "-shared", "-nostdlib++", "-Wl,-z,defs", strip, "-o", str(linked)]
         objects = [str(future.result()) for future in work]
         _run([*link, *objects, "-lm"], toolchain)
-        partial.replace(output)
+        publish(linked, output)
         kept.forget_others()
 
 
