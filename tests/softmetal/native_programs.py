@@ -2,13 +2,14 @@
 
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from ggml_metal_py.softmetal.msl.key import source_key
-from ggml_metal_py.softmetal.toolchain import Toolchain
+from ggml_metal_py.softmetal.toolchain import Toolchain, find_toolchain
 
 NATIVE = Path(__file__).parent / "native"
 SOFTMETAL = Path(__file__).parents[2] / "ggml_metal_py" / "softmetal"
@@ -106,6 +107,14 @@ def kernel_folder(toolchain: Toolchain, folder: Path, **defines: str) -> Path:
     names = sorted((*KERNELS, WITHOUT_CODE))
     (library / "functions.txt").write_text("\n".join(["softmetal 1", *names, ""]))
     return folder
+
+
+def real_service() -> dict[str, str]:
+    """What a program needs in its environment to compile Metal sources."""
+    # The compiler's own libraries are the same for every cache, and take zig a minute to compile.
+    shared = {"ZIG_GLOBAL_CACHE_DIR": find_toolchain().environment().get("ZIG_GLOBAL_CACHE_DIR", "")}
+    service = f"{sys.executable} -m ggml_metal_py.softmetal.msl"
+    return {"SOFTMETAL_COMPILER": service, "PYTHONPATH": str(SOFTMETAL.parents[1]), **shared}
 
 
 def run_program(

@@ -1,21 +1,28 @@
 """How the device finds kernels: in folders, in the cache, by the compiler service; and what it says else."""
 
 import json
+import os
+import shutil
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from native_programs import NATIVE, SOURCE, kernel_file, kernel_folder, run_program
+from native_programs import NATIVE, SOURCE, kernel_file, kernel_folder, real_service, run_program
 
+from ggml_metal_py.softmetal.msl.cache import trim
 from ggml_metal_py.softmetal.msl.key import source_key
+from ggml_metal_py.softmetal.msl.scratch import scratch
 from ggml_metal_py.softmetal.msl.store import library_file
 from ggml_metal_py.softmetal.toolchain import find_toolchain
 
 KEY = source_key(SOURCE.encode(), {})
 
-VERSION = "00000000000000aa"
+VERSIONS = ("00000000000000aa", "00000000000000bb")
+VERSION = VERSIONS[0]
 
 # A compiler service that makes no kernels: it takes them from a folder, and writes down what it was asked.
 SERVICE = """
@@ -59,13 +66,15 @@ class Loader:
     folder: Path
     env: dict[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self.env["XDG_CACHE_HOME"] = str(self.folder / "cache")
+
     def __call__(
         self, kernel: str = "count", groups: int = 3, source: str = SOURCE, macros: tuple[str, ...] = ()
     ) -> str:
         file = self.folder / "source.metal"
         file.write_text(source)
-        env = {"XDG_CACHE_HOME": str(self.folder / "cache"), **self.env}
-        done = run_program(self.program, str(file), kernel, str(groups), *macros, env=env)
+        done = run_program(self.program, str(file), kernel, str(groups), *macros, env=self.env)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -73,13 +82,15 @@ class Loader:
     def cache(self) -> Path:
         return self.folder / "cache" / "softmetal"
 
-    def use_service(self, names: list[str], complaint: str = "") -> "Callable[[], list[list[str]]]":
+    def use_service(
+        self, names: list[str], complaint: str = "", version: str = VERSION
+    ) -> "Callable[[], list[list[str]]]":
         """Sets a compiler service up; returns what reads its log."""
         made = kernel_file(find_toolchain(), self.folder / "made.so")
         log = self.folder / "log"
         arguments = [json.dumps(value) for value in (str(made), str(log), names, complaint)]
         script = self.folder / "it's a service.py"
-        script.write_text(SERVICE.format(arguments=arguments, key=KEY, version=VERSION))
+        script.write_text(SERVICE.format(arguments=arguments, key=KEY, version=version))
         self.env["SOFTMETAL_COMPILER"] = f'{sys.executable} "{script}"'
         return lambda: [json.loads(line) for line in log.read_text().splitlines()]
 
@@ -191,6 +202,97 @@ def test_a_host_that_ignores_its_children_gets_its_kernels(loader: Loader) -> No
     assert loader().startswith("kernels: 1 declared, 5 prebuilt")
 
 
+def test_what_another_version_made_is_not_used(loader: Loader) -> None:
+    for version in VERSIONS:
+        log = loader.use_service(["count"], version=version)
+        assert loader().splitlines()[1].startswith("result: 1 1 1 0")
+    assert len(log()) == 4
+    assert sorted(path.name for path in loader.cache.iterdir()) == sorted(VERSIONS)
+
+
+def _cut(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+def _lose_blocks(content: bytes) -> bytes:
+    """What some file systems make of a file that was not on the disk yet when power failed."""
+    return bytes(len(content))
+
+
+def _flip(content: bytes) -> bytes:
+    middle = len(content) // 3
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
+@pytest.mark.parametrize("damage", [_cut, _lose_blocks, _flip, lambda content: b""])
+@pytest.mark.parametrize(
+    ("unused", "names"), [(0, ("functions.txt", "all.so")), (70, ("functions.txt", "fn-*.so"))]
+)
+def test_a_damaged_file_is_made_again(
+    loader: Loader, damage: Callable[[bytes], bytes], unused: int, names: tuple[str, ...]
+) -> None:
+    log = loader.use_service(["count", *(f"unused_{i:03}" for i in range(unused))])
+    said = loader().splitlines()[1]
+    assert len(log()) == 2
+    for again, name in enumerate(names, 3):
+        (file,) = (loader.cache / VERSION / KEY).glob(name)
+        whole = file.read_bytes()
+        file.write_bytes(damage(whole))
+        assert loader().splitlines()[1] == said
+        assert len(log()) == again
+        assert file.read_bytes() == whole
+
+
+def test_a_library_in_a_kernel_folder_that_is_cut_off_is_refused(loader: Loader) -> None:
+    folder = kernel_folder(find_toolchain(), loader.folder / "kernels")
+    library = folder / KEY / "all.so"
+    library.write_bytes(_cut(library.read_bytes()))
+    loader.env["KERNEL_FOLDER"] = str(folder)
+    assert f"dispatch: cannot open a kernel library: {library} is cut off" in loader()
+
+
+def test_a_library_counts_as_used_while_it_is_open(loader: Loader) -> None:
+    loader.use_service(["count"])
+    loader()
+    entry = loader.cache / VERSION / KEY
+    os.utime(entry / "lock", (0, 0))
+    command = [str(loader.program), str(loader.folder / "source.metal"), "count", "3"]
+    environment = {**os.environ, **loader.env, "WAIT": "1"}
+    with subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("kernels: ")
+        assert (entry / "lock").stat().st_mtime > 0
+        with scratch(loader.cache) as work:
+            trim(loader.cache, 0, work, keep=work)
+        assert (entry / "all.so").exists()
+        assert process.communicate()[0].startswith("result: 1 1 1 0")
+    with scratch(loader.cache) as work:
+        trim(loader.cache, 0, work, keep=work)
+    assert not (loader.cache / VERSION).exists()
+
+
+def test_a_filled_cache_serves_who_may_not_write_it(loader: Loader) -> None:
+    loader.use_service(["count"])
+    said = loader()
+    # Root may write anything, so it becomes nobody, who cannot enter pytest's folders.
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(loader.folder, folder, dirs_exist_ok=True)
+        shutil.copy(loader.program, folder)
+        service = Path(folder, "service.sh")
+        service.write_text(f"#!/bin/sh\n[ $1 = version ] && echo {VERSION}\n")
+        for path in (Path(folder), *Path(folder).rglob("*")):
+            path.chmod(0o555)
+        env = {"XDG_CACHE_HOME": f"{folder}/cache", "SOFTMETAL_COMPILER": str(service)}
+        command = [f"{folder}/{loader.program.name}", f"{folder}/source.metal", "count", "3"]
+        nobody = {"user": 65534, "group": 65534} if os.geteuid() == 0 else {}
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=True, **nobody)
+        assert done.stdout == said
+        for path in (Path(folder), *Path(folder).rglob("*")):
+            path.chmod(0o755)
+
+
 @pytest.mark.slow
 def test_a_metal_source_runs_through_the_real_compiler(loader: Loader) -> None:
     source = """
@@ -200,8 +302,7 @@ def test_a_metal_source_runs_through_the_real_compiler(loader: Loader) -> None:
             out[i] = simd_sum(int(i)) + FACTOR * int(i);
         }
     """
-    loader.env["SOFTMETAL_COMPILER"] = f"{sys.executable} -m ggml_metal_py.softmetal.msl"
-    loader.env["PYTHONPATH"] = str(Path(__file__).parents[2])
+    loader.env.update(real_service())
     said = loader(kernel="lanes", groups=2, source=source, macros=("FACTOR=1000",))
     sums = [sum(range(32))] * 32 + [sum(range(32, 64))] * 32
     assert said.splitlines() == [

@@ -1,6 +1,8 @@
 // Opens the library of a source file and runs one of its kernels on a buffer of 64 zeroed ints; says how that went.
 //
 //   open_library SOURCE KERNEL THREADGROUPS [NAME=VALUE...]     macros; folders and compiler by environment
+//
+// With WAIT in the environment it waits, once it has the library open, until its standard input ends.
 
 #import <Metal/Metal.h>
 
@@ -47,6 +49,11 @@ int main(int argc, char ** argv) {
     int declared, prebuilt;
     softmetal_kernel_counts(&declared, &prebuilt);
     printf("kernels: %d declared, %d prebuilt\n", declared, prebuilt);
+    if (getenv("WAIT")) {
+        fflush(stdout);
+        while (getchar() != EOF) {
+        }
+    }
 
     id<MTLFunction> function = [library newFunctionWithName:[NSString stringWithUTF8String:argv[2]] constantValues:nil error:&error];
     if (!function) {
