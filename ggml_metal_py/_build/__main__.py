@@ -4,6 +4,7 @@ import argparse
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -104,9 +105,11 @@ def _build_softmetal(root: Path, toolchain: Toolchain, jobs: int) -> None:
 
 def _run_ninja(what: str, root: Path, graph: Path, toolchain: Toolchain, jobs: int) -> None:
     command = [sys.executable, "-m", "ninja", "-f", str(graph), "-j", str(jobs)]
-    environment = {"NINJA_STATUS": "[%f/%t %es] ", **toolchain.environment()}
-    if subprocess.run(command, cwd=root, env=environment, check=False).returncode != 0:
-        raise BuildError(f"{what} was not built, see the messages above")
+    with tempfile.TemporaryDirectory(dir=root / "build") as work:
+        # Absolute: ninja's steps run where it was started, their compilers perhaps not.
+        environment = {"NINJA_STATUS": "[%f/%t %es] ", **toolchain.working_in(Path(work)).environment()}
+        if subprocess.run(command, cwd=root, env=environment, check=False).returncode != 0:
+            raise BuildError(f"{what} was not built, see the messages above")
 
 
 def _sample(layout: Layout) -> Path:

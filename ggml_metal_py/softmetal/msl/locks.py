@@ -1,6 +1,6 @@
 """Locks between processes. They end with the process that holds them, so nobody waits for a dead one.
 
-Two kinds, so that one file is enough for a whole entry of the cache: of a file, and of a number within a file.
+Two kinds, so that one file is enough for a whole entry of the cache: of a file, and of a number in a file.
 A file system without locks (some network ones) locks nothing: then a kernel may be compiled twice, no more.
 """
 

@@ -41,7 +41,7 @@ def read_functions(path: Path) -> list[str]:
 
 
 def publish(aside: Path, target: Path) -> None:
-    """Seal the file `aside`, on the same file system, and make it `target` in one step, should power fail too."""
+    """Seal the file `aside`, on the same file system, and make it `target`, in one step if power fails."""
     with aside.open("r+b") as file:
         file.write(_seal(file.read()))
         file.flush()
