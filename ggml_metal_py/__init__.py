@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .library import Library
     from .log import set_log_callback
     from .pipeline import ConstantValues, FunctionConstant, Pipeline
+    from .profile import Profile, profiles
     from .tensor import Context, Tensor, Type
 
 _HOMES = {
@@ -56,12 +57,14 @@ _HOMES = {
     "Op": "enums",
     "OpPool": "enums",
     "Pipeline": "pipeline",
+    "Profile": "profile",
     "Tensor": "tensor",
     "Type": "tensor",
     "UnsupportedOp": "errors",
     "info": "device",
     "mul_mat": "arrays",
     "open": "device",
+    "profiles": "profile",
     "set_log_callback": "log",
 }
 
@@ -89,6 +92,7 @@ __all__ = [
     "Op",
     "OpPool",
     "Pipeline",
+    "Profile",
     "Tensor",
     "Type",
     "UnsupportedOp",
@@ -97,6 +101,7 @@ __all__ = [
     "mul_mat",
     "open",
     "ops",
+    "profiles",
     "select",
     "set_log_callback",
 ]

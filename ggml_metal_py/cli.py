@@ -20,18 +20,22 @@ def main() -> None:
 
 
 _upstream = click.option("--upstream", metavar="ROW", help="Upstream row; default: GGML_METAL_PY_UPSTREAM.")
+_profile = click.option(
+    "--profile", metavar="NAME", help="The GPU to present, `info` lists them; default: SOFTMETAL_PROFILE."
+)
 _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
 @main.command()
 @_upstream
+@_profile
 @_json
-def info(upstream: str | None, as_json: bool) -> None:
-    """Show the upstream, the device's properties, and how many kernels and getters there are."""
+def info(upstream: str | None, profile: str | None, as_json: bool) -> None:
+    """Show the upstream, the device's properties, the profiles, how many kernels and getters there are."""
     with _errors_as_lines():
         from . import info as device_info
 
-        values = device_info(upstream)
+        values = device_info(upstream, profile)
     if as_json:
         _print_json(values)
     else:
@@ -97,9 +101,15 @@ _arguments = click.option(
 @_sources
 @_arguments
 @_upstream
+@_profile
 @_json
 def pipeline(
-    op: str, sources: Sequence[str], arguments: Sequence[str], upstream: str | None, as_json: bool
+    op: str,
+    sources: Sequence[str],
+    arguments: Sequence[str],
+    upstream: str | None,
+    profile: str | None,
+    as_json: bool,
 ) -> None:
     """Show the kernel and parameters that upstream chooses for OP, a name of ggml.h such as mul_mat."""
     with _errors_as_lines():
@@ -108,7 +118,7 @@ def pipeline(
         from .select import describe
 
         described = DescribedOp.parse(op, sources, arguments)
-        with open_device(upstream) as device, device.context() as context:
+        with open_device(upstream, profile=profile) as device, device.context() as context:
             values = describe(described.make(context))
     if as_json:
         _print_json(values)
@@ -135,6 +145,7 @@ def pipeline(
     "--csv", "csv_file", type=click.File("w", lazy=True), help="Write a table; - is standard output."
 )
 @_upstream
+@_profile
 @_json
 def kernel_map(
     op: str,
@@ -144,6 +155,7 @@ def kernel_map(
     picture: str | None,
     csv_file: TextIO | None,
     upstream: str | None,
+    profile: str | None,
     as_json: bool,
 ) -> None:
     """Show which kernel upstream chooses for OP over a grid of shapes.
@@ -160,7 +172,7 @@ def kernel_map(
         grid = parse_axes(axes)
         if picture is not None:
             from .picture import draw
-        with open_device(upstream) as device, _progress(f"map {op}") as progress:
+        with open_device(upstream, profile=profile) as device, _progress(f"map {op}") as progress:
             found = maps.kernel_map(device, described, grid, progress)
         if picture is not None:
             draw(found, picture)

@@ -1,6 +1,5 @@
 """Devices: what a Metal device of ggml is and can do (upstream: ggml-metal-device.h, ggml-backend.h)."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ._handle import Handle
 from ._native import Native, open_native
 from .errors import GgmlAbort, GgmlMetalError
+from .profile import choose, chosen, profiles_of
 
 if TYPE_CHECKING:
     from .backend import Backend
@@ -46,25 +46,26 @@ def open(upstream: str | None = None, name: str | None = None, *, profile: str |
 
     `upstream` is a row of vendor/upstreams.toml; None takes `GGML_METAL_PY_UPSTREAM`, else the default.
     `name` picks one of several devices: `Metal` and `MTL` mean the first one, `MTL1` the second; every
-    upstream's names are accepted. `profile` is the Apple GPU that softmetal presents, such as `M1`; it can
-    only be chosen before the first device of the row is opened.
+    upstream's names are accepted. `profile` is the GPU that softmetal presents, one of `profiles()` such as
+    `M1`; None takes `SOFTMETAL_PROFILE`, else M2. It can only be chosen before the first device of the row is
+    opened.
 
     Raises LibraryNotFound when the library or its kernels are missing, ValueError for an unknown name or
     profile, ForkedError in the child of a process that opened it.
     """
     native = open_native(upstream)
-    if profile is not None:
-        _choose_profile(native, profile)
+    choose(native, profile)
     return Device(native, name)
 
 
-def info(upstream: str | None = None) -> dict[str, Any]:
-    """What is open, as plain values: upstream, ggml_version, device, kernels, getters.
+def info(upstream: str | None = None, profile: str | None = None) -> dict[str, Any]:
+    """What is open, as plain values: upstream, ggml_version, device, profiles, kernels, getters.
 
-    `kernels` counts the library's kernels and those that need no compiler any more; `getters` counts
-    upstream's `ggml_metal_library_get_pipeline_*` and those that Library mirrors.
+    `profiles` names those that `open` takes; `kernels` counts the library's kernels and those that need no
+    compiler any more; `getters` counts upstream's `ggml_metal_library_get_pipeline_*` and those that Library
+    mirrors.
     """
-    with open(upstream) as device:
+    with open(upstream, profile=profile) as device:
         return device.info()
 
 
@@ -154,16 +155,15 @@ class Device(Handle):
                 "profile": self.profile,
                 "memory_total": self.memory[1],
             },
+            "profiles": [profile.name for profile in profiles_of(self._native)],
             "kernels": self.kernel_counts(),
             "getters": {"declared": len(getters), "mirrored": len(mirrored)},
         }
 
     @property
     def profile(self) -> str | None:
-        """The Apple GPU that softmetal presents; None on Apple's own Metal."""
-        if not self._native.has("softmetal_set_profile"):
-            return None
-        return _profiles.get(self._native.row) or os.environ.get("SOFTMETAL_PROFILE") or "M2"
+        """The GPU that softmetal presents; None on Apple's own Metal."""
+        return chosen(self._native)
 
     def kernel_counts(self) -> dict[str, int | None]:
         """`declared` and `prebuilt` kernels; None on Apple's own Metal, where nobody can tell."""
@@ -230,21 +230,6 @@ class Device(Handle):
 
     def __repr__(self) -> str:
         return "<Device, closed>" if self.closed else f"<Device {self.name}: {self.description}>"
-
-
-_profiles: dict[str, str] = {}
-
-
-def _choose_profile(native: Native, profile: str) -> None:
-    if not native.has("softmetal_set_profile"):
-        raise ValueError("a profile can only be chosen on softmetal, this is Apple's own Metal")
-    if _profiles.get(native.row) == profile:
-        return
-    if native.softmetal_set_profile(profile.encode()) != 0:
-        text = native.ffi.new("char[]", 1024)
-        native.softmetal_last_error(text, 1024)
-        raise ValueError(f"profile {profile!r}: {native.text(text)}")
-    _profiles[native.row] = profile
 
 
 def _pick(native: Native, devices: list[Any], name: str | None) -> Any:

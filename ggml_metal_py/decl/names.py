@@ -119,6 +119,7 @@ STRUCTS: dict[str, tuple[str, ...] | None] = {
     "gmpy_constant": None,
     "gmpy_dispatch": None,
     "gmpy_pipeline_record": None,
+    "softmetal_profile": None,
     "softmetal_stats": None,
 }
 

@@ -17,7 +17,7 @@
 @end
 
 @implementation SMDevice {
-    const struct sm_profile * _profile;
+    const struct softmetal_profile * _profile;
     NSString *                _name;
     unsigned                  _process; // where it was made
 }
@@ -39,11 +39,11 @@
 }
 
 - (BOOL) hasUnifiedMemory {
-    return YES;
+    return _profile->unified_memory;
 }
 
 - (MTLDeviceLocation) location {
-    return MTLDeviceLocationBuiltIn;
+    return _profile->unified_memory ? MTLDeviceLocationBuiltIn : MTLDeviceLocationSlot;
 }
 
 - (NSUInteger) maxBufferLength {
@@ -64,10 +64,11 @@
 
 - (BOOL) supportsFamily:(MTLGPUFamily) family {
     if (family >= MTLGPUFamilyApple1 && family < MTLGPUFamilyMac1) {
-        return family < MTLGPUFamilyApple1 + _profile->apple_family;
+        return family < MTLGPUFamilyApple1 + _profile->apple;
     }
     switch (family) {
         case MTLGPUFamilyMac2:
+            return _profile->mac2;
         case MTLGPUFamilyCommon1:
         case MTLGPUFamilyCommon2:
         case MTLGPUFamilyCommon3:

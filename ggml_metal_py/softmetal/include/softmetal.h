@@ -25,6 +25,24 @@ void softmetal_kernel_counts(int * declared, int * prebuilt);
 
 // ---- the device presented (device/profile.h), and the threads behind it
 
+// A GPU that the device can claim to be; the families are those of MTLGPUFamily.
+struct softmetal_profile {
+    const char * name;        // what softmetal_set_profile takes
+    const char * device_name; // what the device calls itself
+    int          apple;       // the highest Apple family, 0: none
+    int          mac2;        // whether it has that family, and the next one
+    int          metal3;
+    int          unified_memory;
+    uint64_t     max_buffer_bytes;
+    uint64_t     working_set_bytes; // recommended maximum
+    uint32_t     threadgroup_bytes;
+    uint32_t     max_threads; // of a threadgroup
+    uint32_t     simd_width;
+};
+
+// The index-th profile there is to choose from, or NULL.
+const struct softmetal_profile * softmetal_get_profile(int index);
+
 // Choose the profile, for example "M1". Default: $SOFTMETAL_PROFILE, else "M2".
 // 0, or -1 when the name is unknown or the device exists already (see softmetal_last_error).
 int softmetal_set_profile(const char * name);

@@ -36,7 +36,7 @@ static void the_device_looks_like_its_profile(void) {
     CHECK(softmetal_set_profile("M7") == -1);
     char text[256];
     softmetal_last_error(text, sizeof text);
-    CHECK_TEXT(text, "M1 M2 M3 M4");
+    CHECK_TEXT(text, "M1 M2 M2-Ultra M3 M4 A13 A14 paravirtual AMD");
     CHECK(strcmp([[device name] UTF8String], "Apple M2") == 0);
     CHECK([device supportsFamily:MTLGPUFamilyApple8] && ![device supportsFamily:MTLGPUFamilyApple9]);
     CHECK([device supportsFamily:MTLGPUFamilyMetal3] && ![device supportsFamily:(MTLGPUFamily) 5002]);
