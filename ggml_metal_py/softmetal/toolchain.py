@@ -69,6 +69,8 @@ class Toolchain:
     """The CPU baseline of what is compiled: `x86_64_v3` or `generic`."""
     env: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Variables that the compiler needs on top of the caller's environment."""
+    kernel_flags: tuple[str, ...] = ()
+    """For kernels and the executor, such as a sanitizer; the program has to bring the sanitizer's runtime."""
 
     def environment(self) -> dict[str, str]:
         """The environment to run the compiler in."""

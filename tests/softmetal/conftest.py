@@ -18,6 +18,8 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], MakePr
 
     @cache
     def compile_softmetal(sanitizer: str) -> MakeProgram:
+        if sanitizer == "address" and find_toolchain().kind == "zig":
+            pytest.fail("the zig wheel has no runtime of AddressSanitizer: .ci/asan fetches a clang that has")
         builder = Builder(find_toolchain(), tmp_path_factory.mktemp(sanitizer), sanitizer)
         objects = builder.softmetal()
         return lambda source: builder.program(source, objects)

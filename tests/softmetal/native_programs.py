@@ -5,9 +5,10 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ggml_metal_py.softmetal.msl.build import build
 from ggml_metal_py.softmetal.msl.key import source_key
 from ggml_metal_py.softmetal.toolchain import Toolchain, find_toolchain
 
@@ -19,10 +20,21 @@ SOURCE = "kernels by hand"  # native/metal.h
 KERNELS = ("append", "count", "count_slowly", "describe", "fail")  # native/kernels.c
 WITHOUT_CODE = "missing"
 
+KERNEL_SOURCES = Path(__file__).parent / "kernels"
+
 SANITIZERS: dict[str, tuple[str, ...]] = {
     "plain": ("-O2",),
     "thread": ("-O1", "-fsanitize=thread"),
     "undefined": ("-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all", "-fno-sanitize-trap=all"),
+    "address": ("-O1", "-fsanitize=address", "-fno-omit-frame-pointer"),
+}
+
+# Lanes have stacks of their own. What a sanitizer thinks of the calls on a thread's stack is wrong there.
+KERNEL_FLAGS = {
+    "plain": (),
+    "thread": ("-fsanitize=thread", "-mllvm", "-tsan-instrument-func-entry-exit=0"),
+    "undefined": ("-fsanitize=undefined", "-fno-sanitize-recover=all", "-fno-sanitize-trap=all"),
+    "address": ("-fsanitize=address",),
 }
 
 _WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter")
@@ -78,7 +90,8 @@ class Builder:
         """A test program, linked with these objects."""
         target = self.folder / source.stem
         # The runtime finds its classes by section; the linker must not take those for garbage.
-        link = ("-Wl,--no-gc-sections", "-lpthread", "-ldl", "-lm", "-o", str(target))
+        # -rdynamic: kernels compiled with a sanitizer find its runtime here.
+        link = ("-Wl,--no-gc-sections", "-rdynamic", "-lpthread", "-ldl", "-lm", "-o", str(target))
         words = [str(path) for path in (self.compile(source), *objects)]
         self._run(*self.toolchain.cxx, *SANITIZERS[self.sanitizer], *words, *link)
         return target
@@ -106,6 +119,12 @@ def kernel_folder(toolchain: Toolchain, folder: Path, **defines: str) -> Path:
     kernel_file(toolchain, library / "all.so", **defines)
     names = sorted((*KERNELS, WITHOUT_CODE))
     (library / "functions.txt").write_text("\n".join(["softmetal 1", *names, ""]))
+    return folder
+
+
+def metal_kernel_folder(toolchain: Toolchain, folder: Path, source: Path, sanitizer: str) -> Path:
+    """The same with the kernels of a Metal source; they and the executor are compiled with a sanitizer."""
+    build(source, folder, {}, replace(toolchain, kernel_flags=KERNEL_FLAGS[sanitizer]), jobs=2)
     return folder
 
 

@@ -105,6 +105,8 @@ def link_kernels(
         # Nothing to strip; but zig compiles its own library once for each kind of link, and has this one.
         strip = "-Wl,--strip-debug"
         link = [*toolchain.cxx, "-shared", "-nostdlib++", "-Wl,-z,defs", strip, "-o", str(linked)]
+        if toolchain.kernel_flags:
+            link.append("-Wl,-z,undefs")
         objects = [str(future.result()) for future in work]
         _run([*link, *objects, "-lm"], toolchain)
         publish(linked, output)
@@ -124,7 +126,8 @@ def _flags(toolchain: Toolchain) -> list[str]:
 
 
 def _machine(toolchain: Toolchain) -> list[str]:
-    return ["-mno-red-zone"] if toolchain.arch == "x86_64" else []  # see exec/stack_switch.h
+    # See exec/stack_switch.h.
+    return [*(["-mno-red-zone"] if toolchain.arch == "x86_64" else []), *toolchain.kernel_flags]
 
 
 def _compile(source: Path, target: Path, toolchain: Toolchain) -> Path:
