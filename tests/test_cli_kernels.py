@@ -23,6 +23,8 @@ def test_upstreams_lists_the_pinned_rows() -> None:
         "pywhispercpp-1.5.1",
         "pywhispercpp-1.5.0",
         "libggml-python-0.20.2",
+        "ggml-python-0.0.45",
+        "ggml-py-0.10.1",
         "llama-cpp-python-0.3.36",
         "whisper.rn-0.5.2",
         "whisper.rn-0.5.5",

@@ -14,7 +14,7 @@ from mirror_calls import legal_calls
 import ggml_metal_py as gm
 from ggml_metal_py.getters.rows import FIRST_ROW, ROWS
 
-COUNTS = dict(zip(ROWS, (42, 52, 57, 59, 67, 76), strict=True))
+COUNTS = dict(zip(ROWS, (42, 52, 57, 59, 59, 60, 67, 76), strict=True))
 NEWEST = ROWS[-1]
 
 _PROTOTYPE = re.compile(r"\bggml_metal_library_get_pipeline_(\w+)\s*\(([^)]*)\)\s*;")

@@ -16,7 +16,7 @@ class ConvolutionGetters(Checked):
     def get_pipeline_im2col(self, op: Tensor) -> "Pipeline":
         """`kernel_im2col_T`, T being f16 or f32.
 
-        Since libggml-python-0.20.2 `kernel_im2col_ext_T` for windows of more than 1024 values.
+        Since ggml-python-0.0.45 `kernel_im2col_ext_T` for windows of more than 1024 values.
         Raises GgmlAbort for another type, and for data that are not contiguous f32.
         Upstream: ggml-metal-device.cpp, ggml_metal_library_get_pipeline_im2col.
         """

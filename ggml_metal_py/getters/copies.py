@@ -31,7 +31,7 @@ class CopyGetters(Checked):
         return self._call("repeat", self._type_value(tsrc))
 
     def get_pipeline_concat(self, tsrc: Type | str) -> "Pipeline":
-        """`kernel_concat_TSRC`. Rows before libggml-python-0.20.2: `get_pipeline_base("concat")`.
+        """`kernel_concat_TSRC`. Rows before ggml-python-0.0.45: `get_pipeline_base("concat")`.
 
         Raises KernelNotFound, NotInUpstream.
         Upstream: ggml-metal-device.cpp, ggml_metal_library_get_pipeline_concat.

@@ -30,7 +30,7 @@ class ElementwiseGetters(Checked):
     """unary, glu, silu_back, snake, bin, bin_one, base."""
 
     def get_pipeline_base(self, op: Op | str) -> "Pipeline":
-        """`kernel_OP` for ops with a single kernel: ADD_ID; before libggml-python-0.20.2 CONCAT, too.
+        """`kernel_OP` for ops with a single kernel: ADD_ID; before ggml-python-0.0.45 CONCAT, too.
 
         Raises GgmlAbort for every other op.
         Upstream: ggml-metal-device.cpp, ggml_metal_library_get_pipeline_base.

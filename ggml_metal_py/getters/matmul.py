@@ -20,8 +20,9 @@ class MatmulGetters(Checked):
 
         The name adds bci (ne00 is no multiple of 32), bco (the result is no whole number of tiles) and, since
         pywhispercpp-1.5.1, ne12, ne13, r2 = ne12 / ne02 and r3 = ne13 / ne03. A tile is 64 x 32 values, nsg
-        4, smem 6144, or 8192 with bco; with the GPU's tensor API it is nr0 64 x nr1 128, smem 4096. Older
-        rows leave nsg, nr0 and nr1 at 0. Raises GgmlAbort for ne12 or ne13 over 32767, KernelNotFound.
+        4, smem 6144, or 8192 with bco; with the GPU's tensor API it is nr0 64 x nr1 128, smem 4096. Rows
+        before ggml-py-0.10.1 leave nsg, nr0 and nr1 at 0. Raises GgmlAbort for ne12 or ne13 over 32767,
+        KernelNotFound.
         Upstream: ggml-metal-device.cpp, ggml_metal_library_get_pipeline_mul_mm.
         """
         return self._of_op("mul_mm", op, _PRODUCT)

@@ -10,7 +10,7 @@ from .checks import Checked
 if TYPE_CHECKING:
     from ..pipeline import Pipeline
 
-_BACK_SINCE = "ggml_metal_library_get_pipeline_silu_back"
+_BACK_SINCE = "ggml_metal_library_get_pipeline_concat"
 """Came together with the constant is_back; before, the kernels turned forward only."""
 
 
@@ -20,7 +20,7 @@ class PositionGetters(Checked):
     def get_pipeline_rope(self, op: Tensor) -> "Pipeline":
         """`kernel_rope_norm_T0`, `_neox_T0`, `_multi_T0` or `_vision_T0`, by the op's mode.
 
-        Takes ROPE; since libggml-python-0.20.2 also ROPE_BACK, and the name adds is_back. All but
+        Takes ROPE; since ggml-python-0.0.45 also ROPE_BACK, and the name adds is_back. All but
         whisper.rn-0.5.2 add imrope: the mode is exactly IMROPE.
         Upstream: ggml-metal-device.cpp, ggml_metal_library_get_pipeline_rope.
         """

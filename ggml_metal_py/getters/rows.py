@@ -4,7 +4,9 @@ ROWS = (
     "whisper.rn-0.5.2",
     "whisper.rn-0.5.5",
     "pywhispercpp-1.5.0",
+    "ggml-py-0.10.1",
     "pywhispercpp-1.5.1",
+    "ggml-python-0.0.45",
     "libggml-python-0.20.2",
     "llama-cpp-python-0.3.36",
 )
@@ -32,8 +34,12 @@ _NEW = dict(
             """
             conv_3d roll
             """,
+            "",
             """
-            col2im_1d concat conv_2d_dw dsv4_hc fwht lightning_indexer silu_back snake
+            concat
+            """,
+            """
+            col2im_1d conv_2d_dw dsv4_hc fwht lightning_indexer silu_back snake
             """,
             """
             flash_attn_ext_kv_f16 flash_attn_ext_vec_idx moe_reduce mul_mm_id_amax

@@ -99,7 +99,7 @@ class SequenceGetters(Checked):
         """`kernel_gated_delta_net_T0_NSG`, nsg = ne20 / 32; the name adds ne20, ne30 and K.
 
         K, the snapshots of the state, is ne51 in pywhispercpp-1.5.1 and a parameter of the op since
-        libggml-python-0.20.2; pywhispercpp-1.5.0 has none. Raises GgmlAbort when ne20 is no multiple of 32,
+        ggml-python-0.0.45; older rows have none. Raises GgmlAbort when ne20 is no multiple of 32,
         KernelNotFound.
         Upstream: ggml-metal-device.cpp, ggml_metal_library_get_pipeline_gated_delta_net.
         """

@@ -9,9 +9,11 @@ class Row(IntEnum):
     V0_9_4 = 0
     V0_9_5 = 1  # whisper.rn 0.5.5 lies between 0.9.4 and 0.9.8
     V0_9_8 = 2
-    V0_13_1 = 3
-    V0_20_2 = 4
-    V0_25_3 = 5
+    V0_10_1 = 3
+    V0_13_1 = 4
+    V0_15_3 = 5
+    V0_20_2 = 6
+    V0_25_3 = 7
 
     @property
     def upstream(self) -> str:
@@ -27,7 +29,9 @@ _UPSTREAMS = (
     "whisper.rn-0.5.2",
     "whisper.rn-0.5.5",
     "pywhispercpp-1.5.0",
+    "ggml-py-0.10.1",
     "pywhispercpp-1.5.1",
+    "ggml-python-0.0.45",
     "libggml-python-0.20.2",
     "llama-cpp-python-0.3.36",
 )

@@ -51,7 +51,7 @@ TYPES = {
         TensorType("tq2_0", 35, 256, 66),
         TensorType("mxfp4", 39, 32, 17),
         TensorType("nvfp4", 40, 64, 36, Row.V0_9_8),
-        TensorType("q1_0", 41, 128, 18, Row.V0_13_1),
+        TensorType("q1_0", 41, 128, 18, Row.V0_10_1),
         TensorType("q2_0", 42, 64, 18, Row.V0_20_2),
     )
 }

@@ -52,7 +52,7 @@ WITHOUT_KERNEL = (
     Accepted("diag", op("diag", tensor("i32", 8)), Row.V0_9_8),
     Accepted("rope", op("rope_ext", tensor("bf16", 8, 1, 2), tensor("i32", 2), None, 8, 0, 0, *SCALES)),
     Accepted("pad", op("pad", half(8, 2), 1, 0, 0, 0), last=Row.V0_20_2),
-    Accepted("roll", op("roll", half(8, 2), 1, 0, 0, 0), Row.V0_13_1),
+    Accepted("roll", op("roll", half(8, 2), 1, 0, 0, 0), Row.V0_10_1),
     Accepted("unary", op("scale", half(8, 2), 2.0), last=Row.V0_9_5),
     Accepted("bin", op("add", tensor("f32", 8, 2), half(8, 2)), Row.V0_9_8, Row.V0_13_1),
     Accepted("opt_step_sgd", op("opt_step_sgd", TRAINED, tensor("f32", 8), tensor("f32", 2))),

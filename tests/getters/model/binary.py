@@ -54,5 +54,5 @@ def bin_one(row: Row, op: str) -> Expected | Abort:
 
 @rule("base")
 def base(row: Row, op: str) -> Expected | Abort:
-    known = {"ADD_ID"} if row >= Row.V0_20_2 else {"ADD_ID", "CONCAT"}
+    known = {"ADD_ID"} if row >= Row.V0_15_3 else {"ADD_ID", "CONCAT"}
     return Expected(f"kernel_{op.lower()}") if op in known else Abort("fatal error")

@@ -17,7 +17,7 @@ def im2col(row: Row, op: OpView) -> Expected | Abort:
         return Abort("GGML_TYPE_F")
     two_dimensional = op.params[6] == 1
     values = kernel.ne[0] * (kernel.ne[1] if two_dimensional else 1)
-    big = row >= Row.V0_20_2 and values > BIG_KERNEL
+    big = row >= Row.V0_15_3 and values > BIG_KERNEL
     return Expected(f"kernel_im2col{'_ext' if big else ''}_{op.type}")
 
 

@@ -20,8 +20,10 @@ def mul_mm(row: Row, op: OpView) -> Expected | Abort:
     name = f"{base}_bci={bc_inp:d}_bco={bc_out:d}"
     constants = [boolean(FC_MUL_MM, bc_inp), boolean(FC_MUL_MM + 1, bc_out)]
     smem = 8192 if bc_out else 6144
-    if row < Row.V0_13_1:
+    if row < Row.V0_10_1:
         return Expected(base, name, smem=smem, constants=tuple(constants))
+    if row < Row.V0_13_1:
+        return Expected(base, name, nsg=4, nr0=64, nr1=32, smem=smem, constants=tuple(constants))
     ne12, ne13 = b.ne[2], b.ne[3]
     if max(ne12, ne13) > INT16_MAX:
         return Abort("op->src[1]->ne[2] <= INT16_MAX && op->src[1]->ne[3] <= INT16_MAX")

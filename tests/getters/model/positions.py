@@ -25,7 +25,7 @@ def rope(row: Row, op: OpView) -> Expected | Abort:
     if row < Row.V0_9_5:
         return Expected(base)
     name = f"{base}_imrope={interleaved:d}"
-    if row < Row.V0_20_2:
+    if row < Row.V0_15_3:
         return Expected(base, name, constants=(boolean(FC_ROPE, interleaved),))
     back = op.op == "ROPE_BACK"
     constants = (boolean(FC_ROPE, interleaved), boolean(FC_ROPE + 1, back))

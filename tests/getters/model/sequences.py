@@ -103,7 +103,7 @@ def gated_delta_net(row: Row, op: OpView) -> Expected | Abort:
     name = f"{base}_ne20={ne20}_ne30={ne30}"
     constants = [int16(FC_GATED_DELTA_NET, ne20), int16(FC_GATED_DELTA_NET + 1, ne30)]
     if row >= Row.V0_13_1:
-        snapshots = state.ne[1] if row < Row.V0_20_2 else op.params[0]
+        snapshots = state.ne[1] if row < Row.V0_15_3 else op.params[0]
         name += f"_K={snapshots}"
         constants.append(int16(FC_GATED_DELTA_NET + 2, snapshots))
     return Expected(base, name, nsg=nsg, constants=tuple(constants))

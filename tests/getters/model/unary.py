@@ -16,7 +16,7 @@ _FUNCTIONS = (
 )
 NUMBERS = {name: 10 + i for i, name in enumerate(_OPS)} | {name: 100 + i for i, name in enumerate(_FUNCTIONS)}
 SINCE = dict.fromkeys(("FILL", "SOFTPLUS", "EXPM1"), Row.V0_9_5) | dict.fromkeys(
-    ("FLOOR", "CEIL", "ROUND", "TRUNC", "XIELU"), Row.V0_13_1
+    ("FLOOR", "CEIL", "ROUND", "TRUNC", "XIELU"), Row.V0_10_1
 )
 """The others are as old as the getter."""
 

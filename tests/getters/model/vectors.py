@@ -22,7 +22,7 @@ class Shape:
 
 
 QUANTISED = {
-    "q1_0": Shape(2, 8, since=Row.V0_13_1),
+    "q1_0": Shape(2, 8, since=Row.V0_10_1),
     "q2_0": Shape(2, 8, since=Row.V0_20_2),
     "q4_0": Shape(2, 4),
     "q4_1": Shape(2, 4),

@@ -17,7 +17,7 @@ _ODD_MODES = one_of(1, 3, 4, 9, 10, 16, 26, 32, 41, 42, 56, -1, -(2**31), 2**31 
 
 @draws("rope")
 def rope(row: Row) -> SearchStrategy[Arguments]:
-    constructors = ("rope_ext", "rope_ext", "rope_ext_back") if row >= Row.V0_20_2 else ("rope_ext",)
+    constructors = ("rope_ext", "rope_ext", "rope_ext_back") if row >= Row.V0_15_3 else ("rope_ext",)
     tokens = one_of(1, 2, 4, 5, 8, 9, 64)
 
     @st.composite

@@ -20,7 +20,7 @@ def upscale(row: Row) -> SearchStrategy[Arguments]:
     modes = [0, 1, 0 | _ALIGN_CORNERS, 1 | _ALIGN_CORNERS]
     if row >= Row.V0_9_5:
         modes += [2, 1 | ANTIALIAS, 1 | ANTIALIAS | _ALIGN_CORNERS]
-    types = ("f32",) if row >= Row.V0_13_1 else NUMBERS
+    types = ("f32",) if row >= Row.V0_10_1 else NUMBERS
 
     @st.composite
     def arguments(draw: Any) -> Arguments:

@@ -125,7 +125,7 @@ def _delta_net(
     row: Row, qkv: list[Recipe], gate: Recipe, beta: Recipe, sizes: tuple[int, int, int, int]
 ) -> Recipe:
     size, heads, sequences, snapshots = sizes
-    if row < Row.V0_20_2:
+    if row < Row.V0_15_3:
         kept = snapshots if row >= Row.V0_13_1 else 1
         state = tensor("f32", size * size * heads, kept, sequences)
         return op("gated_delta_net", *qkv, gate, beta, state)
