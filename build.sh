@@ -14,6 +14,9 @@
 #   test            build all rows, then ruff, mypy and pytest; --all includes the slow tests, other
 #                   options go to pytest
 #   bench           build, then measure
+#   check-upstream  build, then run ggml's own test-backend-ops on the library, of a row that ships it
+#                   (default: the first one that does); what follows -- goes to it: -- -o MUL_MAT.
+#                   --no-kernels and --jobs N as for build
 #   clean           remove what was built; --all removes the virtual environment too
 #
 # ENVIRONMENT VARIABLES
@@ -35,6 +38,10 @@
 #   The library of another ggml, beside the first:
 #
 #     ./build.sh build --upstream libggml-python-0.20.2
+#
+#   What ggml itself tests of one op, on the newest row with its tests:
+#
+#     ./build.sh check-upstream --upstream libggml-python-0.20.2 -- -o SOFT_MAX
 #
 #   One test, with pytest's options:
 #
@@ -160,6 +167,10 @@ verb=${1:-help}
 arguments=()
 while [ $# -gt 0 ]; do
     case $1 in
+        --)
+            arguments+=("$@")
+            break
+            ;;
         --upstream)
             [ $# -ge 2 ] || die "--upstream needs the name of a row of vendor/upstreams.toml"
             export GGML_METAL_PY_UPSTREAM=$2
@@ -184,6 +195,10 @@ case $verb in
         install_package build,cli,whisper
         build
         "$VENV_PYTHON" -m benchmarks "$(sample)" "$@"
+        ;;
+    check-upstream)
+        install_package build
+        "$VENV_PYTHON" -m ggml_metal_py._build check-upstream "$@"
         ;;
     clean) clean "$@" ;;
     *) die "there is no verb '$verb'; ./build.sh help shows the verbs" ;;

@@ -18,6 +18,7 @@ from .graph import write_graph, write_softmetal_graph
 from .layout import SOFTMETAL_LOCK, Layout
 from .manifest import ManifestError, read_manifest
 from .unpack import UnpackError, unpack
+from .upstream_suite import run_suite, suite_row, write_suite_graph
 
 
 class BuildError(RuntimeError):
@@ -26,9 +27,13 @@ class BuildError(RuntimeError):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a verb. Exit status 0 good, 1 when a step failed, 2 for usage or environment."""
-    arguments = _parser().parse_args(argv)
+    words = sys.argv[1:] if argv is None else list(argv)
+    end = words.index("--") if "--" in words else len(words)
+    arguments, passed_on = _parser().parse_args(words[:end]), words[end + 1 :]
     try:
         manifest = read_manifest()
+        if arguments.verb == "check-upstream":
+            return _check_upstream(Layout(suite_row(manifest, arguments.upstream)), arguments, passed_on)
         layout = Layout(manifest.row(arguments.upstream))
         if arguments.verb == "build":
             _build(layout, kernels=arguments.kernels, jobs=arguments.jobs)
@@ -56,24 +61,28 @@ def _parser() -> argparse.ArgumentParser:
     fetch = verbs.add_parser("fetch", help="fetch and unpack the sources of a row")
     build = verbs.add_parser("build", help="build the library of a row, its extension and its kernels")
     sample = verbs.add_parser("sample", help="print the path of a recording that the row's package carries")
-    for verb in (fetch, build, sample):
+    suite = verbs.add_parser(
+        "check-upstream", help="build, then run ggml's own test-backend-ops; what follows -- goes to it"
+    )
+    for verb in (fetch, build, sample, suite):
         verb.add_argument(
             "--upstream",
             metavar="ROW",
             default=os.environ.get("GGML_METAL_PY_UPSTREAM"),
             help="a row of vendor/upstreams.toml; default: GGML_METAL_PY_UPSTREAM, else the file's default",
         )
-    build.add_argument(
-        "--no-kernels",
-        dest="kernels",
-        action="store_false",
-        help="do not prebuild the kernels: each is compiled when it is first dispatched",
-    )
+    for verb in (build, suite):
+        verb.add_argument(
+            "--no-kernels",
+            dest="kernels",
+            action="store_false",
+            help="do not prebuild the kernels: each is compiled when it is first dispatched",
+        )
+        verb.add_argument(
+            "--jobs", type=int, default=cpus.usable(), help="compilers at once; default: all cores"
+        )
     build.add_argument(
         "--all-rows", action="store_true", help="build the other rows too, without prebuilding their kernels"
-    )
-    build.add_argument(
-        "--jobs", type=int, default=cpus.usable(), help="compilers at once; default: all cores"
     )
     return parser
 
@@ -101,6 +110,15 @@ def _build_softmetal(root: Path, toolchain: Toolchain, jobs: int) -> None:
     # links it again.
     with locked(root / SOFTMETAL_LOCK, lambda: _say("waiting for another build of softmetal")):
         _run_ninja("softmetal", root, write_softmetal_graph(root, toolchain), toolchain, jobs)
+
+
+def _check_upstream(layout: Layout, arguments: argparse.Namespace, passed_on: Sequence[str]) -> int:
+    _build(layout, kernels=arguments.kernels, jobs=arguments.jobs)
+    toolchain = find_toolchain()
+    with _locked(layout):
+        graph = write_suite_graph(layout, toolchain)
+        _run_ninja(f"the test program of {layout.row.name}", layout.root, graph, toolchain, arguments.jobs)
+    return run_suite(layout, toolchain, passed_on)
 
 
 def _run_ninja(what: str, root: Path, graph: Path, toolchain: Toolchain, jobs: int) -> None:

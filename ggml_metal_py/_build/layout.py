@@ -39,6 +39,11 @@ class Layout:
         return self.objects / "generated"
 
     @property
+    def suite(self) -> Path:
+        """Upstream's own test program and its objects, for rows that carry it."""
+        return self.objects / "check-upstream"
+
+    @property
     def version_header(self) -> Path:
         """Defines GGML_VERSION and GGML_COMMIT."""
         return self.generated / "ggml-version.h"
