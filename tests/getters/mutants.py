@@ -50,11 +50,14 @@ MUTANTS = (
     Mutant("mul_mm", "nr0=64, nr1=32", "nr0=32, nr1=64"),
     Mutant("mul_mv", '"q8_0": Shape(4, 2, 256)', '"q8_0": Shape(2, 2, 256)'),
     Mutant("mul_mv", "row < Row.V0_9_8", "row <= Row.V0_9_8", Row.V0_9_8),
+    Mutant("mul_mm", "row < Row.V0_10_1", "row <= Row.V0_10_1", Row.V0_10_1),
     Mutant("gated_delta_net", "nsg = ne20 // 32\n", "nsg = max(ne20 // 32, 2)\n"),
     # constants
     Mutant("mul_mm", "int16(FC_MUL_MM + 2 + i", "int16(FC_MUL_MM + 3 + i"),
     Mutant("mul_mv_id", "for i in (2, 3, 4)", "for i in (2, 3)"),
     Mutant("topk_moe", "int32(FC_TOPK_MOE + 2", "int32(FC_TOPK_MOE + 3", Row.V0_25_3),
+    Mutant("gated_delta_net", "row < Row.V0_15_3", "row <= Row.V0_15_3", Row.V0_15_3),
+    Mutant("rope", "row < Row.V0_15_3", "row <= Row.V0_15_3", Row.V0_15_3),
     Mutant("bin", "boolean(FC_BIN + 3, column_broadcast)", "boolean(FC_BIN + 3, not column_broadcast)"),
     # parameters and aborts
     Mutant("unary", "cnt=one_row,", "cnt=fours,"),
