@@ -69,8 +69,12 @@ def _llama() -> Iterator[Case]:
     yield Case("rms_norm 64x4096", NORM, _random((64, 4096)), ops.rms_norm)
     yield Case("rope 64x32x128", ELEMENTWISE, _rope_sources, _rope)
     yield Case("soft_max 32x64x512", ELEMENTWISE, _random((32, 64, 512)), ops.soft_max)
-    yield _attention("32 heads of 128, 64 queries, 512 keys", heads=32, kv_heads=8, size=128, queries=64, keys=512)
-    yield _attention("32 heads of 128, 1 query, 512 keys", heads=32, kv_heads=8, size=128, queries=1, keys=512)
+    yield _attention(
+        "32 heads of 128, 64 queries, 512 keys", heads=32, kv_heads=8, size=128, queries=64, keys=512
+    )
+    yield _attention(
+        "32 heads of 128, 1 query, 512 keys", heads=32, kv_heads=8, size=128, queries=1, keys=512
+    )
     yield Case("silu 64x11008", ELEMENTWISE, _random((64, 11008)), ops.silu)
     yield Case("swiglu 64x11008", ELEMENTWISE, _random((64, 11008), (64, 11008)), _swiglu)
     yield Case("add 64x4096", ELEMENTWISE, _random((64, 4096), (64, 4096)), ops.add)
