@@ -218,6 +218,15 @@ def test_a_branch_in_a_loop_ends_before_the_next_turn(kernels: KernelLibrary, sr
     np.testing.assert_array_equal(run(kernels, "branch_in_loop", src), each_group(src, expected))
 
 
+def test_a_place_is_come_to_again_after_a_branch(kernels: KernelLibrary, src: np.ndarray):
+    def expected(i: np.ndarray, x: np.ndarray) -> np.ndarray:
+        even, third = i % 2 == 0, i % 3 == 0
+        r = np.where(even, 1000 * x[even].max(initial=0), 0) + 3 * x.sum()
+        return r + np.where(third, 100000 * x[third].min(initial=99), 0)
+
+    np.testing.assert_array_equal(run(kernels, "branch_then_loop", src), each_group(src, expected))
+
+
 def test_lanes_that_continue_wait_for_the_others(kernels: KernelLibrary, src: np.ndarray):
     def expected(i: np.ndarray, x: np.ndarray) -> np.ndarray:
         r = np.zeros_like(x) + 4 * len(i) + 20000 * len(i)
@@ -358,6 +367,7 @@ def test_places_to_wait_at_are_put_only_where_lanes_may_have_parted():
     assert places == {
         "different_trips": 1,
         "branch_in_loop": 1,
+        "branch_then_loop": 1,
         "continue_in_loop": 2,
         "inner_loop": 2,
         "break_in_loop": 1,

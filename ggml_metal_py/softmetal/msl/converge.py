@@ -309,7 +309,7 @@ def _write(body: _Body, number: int, own: Set[str], waits_at: Set[str]) -> int:
     if waits_at:
         for loop in body.block.walk():
             words = {tokens[i].text for i in range(loop.first, loop.last)}
-            if loop.is_loop and (any(map(is_sync_name, words)) or not words.isdisjoint(waits_at)):
+            if loop.is_loop and (any(map(_is_wait, words)) or not words.isdisjoint(waits_at)):
                 end = loop.header.start - 2 if loop.kind == "do" else loop.last
                 ends.setdefault(end, []).append(loop)
     behind: set[int] = set()

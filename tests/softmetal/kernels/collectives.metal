@@ -127,6 +127,25 @@ kernel void continue_in_loop(device const int * src, device int * dst, uint i [[
     dst[i] = r;
 }
 
+// All lanes come to the same place again and again, after only some were at another one.
+kernel void branch_then_loop(device const int * src, device int * dst, uint i [[thread_position_in_grid]]) {
+    int r = 0;
+    if (i % 2 == 0) {
+        r = 1000*simd_max(src[i]);
+    }
+    for (int k = 0; k < 3; ++k) {
+        r += simd_sum(src[i]);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (i % 3 == 0) {
+        r += 100000*simd_min(src[i]);
+    }
+    for (int k = 0; k < 3; ++k) {
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    dst[i] = r;
+}
+
 kernel void inner_loop(device const int * trips, device int * dst, uint i [[thread_position_in_grid]]) {
     int r = 0;
     for (int k = 0; k < 2; ++k) {
