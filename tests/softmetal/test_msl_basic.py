@@ -73,9 +73,18 @@ def test_function_constants_belong_to_the_dispatch(basic: KernelLibrary):
     np.testing.assert_array_equal(unset, [0, 1, 0, 0, 100])
 
 
-@pytest.mark.parametrize(
-    ("name", "dtype"), [("divide_int", "i4"), ("divide_uint", "u4"), ("divide_short", "i2")]
-)
+DIVISIONS = [
+    ("divide_int", "i4"),
+    ("divide_uint", "u4"),
+    ("divide_short", "i2"),
+    ("divide_long", "i8"),
+    ("divide_waiting_int", "i4"),
+    ("divide_waiting_uint", "u4"),
+    ("divide_waiting_long", "i8"),
+]
+
+
+@pytest.mark.parametrize(("name", "dtype"), DIVISIONS)
 def test_integer_division_never_traps(basic: KernelLibrary, name: str, dtype: str):
     low = np.iinfo(dtype).min
     a = np.array([7, -7 if low else 7, 9, low, low, 5], dtype)
@@ -86,8 +95,23 @@ def test_integer_division_never_traps(basic: KernelLibrary, name: str, dtype: st
     expected = np.trunc(a[good] / b[good]).astype(dtype)
     np.testing.assert_array_equal(quotient[good], expected)
     np.testing.assert_array_equal(rest[good], a[good] - expected * b[good])
-    if dtype == "i4":
+    if dtype in ("i4", "i8"):
         assert (quotient[3], rest[3]) == (low, 0)
+
+
+@pytest.mark.parametrize(("name", "dtype"), DIVISIONS)
+def test_integer_division_is_exact(basic: KernelLibrary, name: str, dtype: str):
+    limits = np.iinfo(dtype)
+    near = [-3, -2, 2, 3, 5, 641, 2**15 - 1, 2**16 + 1, 2**31 - 1, 2**31, 2**32 - 1, 2**53 + 1, 2**62]
+    near += [limits.max, limits.max - 1, limits.min + 1]
+    values = sorted({value for value in near if limits.min <= value <= limits.max and value})
+    pairs = [(a, b) for a in values for b in values]
+    a, b = (np.array(side, dtype) for side in zip(*pairs, strict=True))
+    quotient, rest = np.zeros_like(a), np.zeros_like(a)
+    basic(name, [a, b, quotient, rest], threads=len(pairs))
+    expected = [abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1) for x, y in pairs]
+    assert quotient.tolist() == expected
+    assert rest.tolist() == [x - y * q for (x, y), q in zip(pairs, expected, strict=True)]
 
 
 def test_vector_division_never_traps(basic: KernelLibrary):

@@ -71,6 +71,28 @@ def test_lanes_that_have_returned_are_not_waited_for(together: KernelLibrary, th
         np.testing.assert_array_equal(dst[group][~stay], -1)
 
 
+@pytest.mark.parametrize("order", ["first", "last", "any"])
+@pytest.mark.parametrize("threads", [32, 45, 64])
+def test_lanes_may_leave_at_any_time(together: KernelLibrary, rng, threads: int, order: str):
+    leaves_in = {
+        "first": np.arange(threads),
+        "last": np.arange(threads)[::-1],
+        "any": rng.permutation(threads),
+    }
+    round_of = leaves_in[order].astype(np.int32)
+    dst = np.zeros(threads, np.int32)
+    together("leave_one_by_one", [round_of, dst], threads=threads)
+    expected = np.zeros(threads, np.int32)
+    for now in range(threads):
+        for group in simdgroups(threads):
+            lanes = np.arange(threads)[group]
+            left = lanes[round_of[lanes] > now]
+            even = left[left % 2 == 0]
+            expected[left] += len(left)
+            expected[even] += 100 * max(even, default=0)
+    np.testing.assert_array_equal(dst, expected)
+
+
 @pytest.mark.parametrize("threads", [4, 32, 48, 256, 1024])
 def test_threadgroup_memory_dynamic_and_static(together: KernelLibrary, threads: int):
     groups = 3

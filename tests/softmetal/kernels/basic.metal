@@ -42,6 +42,20 @@ typedef decltype(divide<int>) divide_t;
 template [[host_name("divide_int")]]   kernel divide_t divide<int>;
 template [[host_name("divide_uint")]]  kernel void     divide<uint>(device const uint *, device const uint *, device uint *, device uint *, uint);
 template [[host_name("divide_short")]] kernel decltype(divide<short>) divide<short>;
+template [[host_name("divide_long")]]  kernel decltype(divide<long>) divide<long>;
+
+// The same, by lanes that wait for each other.
+template <typename T>
+kernel void divide_waiting(device const T * a, device const T * b, device T * quotient, device T * rest,
+        uint i [[thread_position_in_grid]]) {
+    threadgroup_barrier(mem_flags::mem_none);
+    quotient[i] = a[i]/b[i];
+    rest[i]     = a[i]%b[i];
+}
+
+template [[host_name("divide_waiting_int")]]  kernel decltype(divide_waiting<int>)  divide_waiting<int>;
+template [[host_name("divide_waiting_uint")]] kernel decltype(divide_waiting<uint>) divide_waiting<uint>;
+template [[host_name("divide_waiting_long")]] kernel decltype(divide_waiting<long>) divide_waiting<long>;
 
 kernel void divide_vectors(device const int4 * a, device const int4 * b, device int4 * quotient,
         uint i [[thread_position_in_grid]]) {

@@ -40,6 +40,22 @@ kernel void early_return(device const int * src, device int * dst, uint i [[thre
     dst[i] += simd_sum(1);
 }
 
+// Each lane leaves in a round of its own; the others see who is left.
+kernel void leave_one_by_one(device const int * leaves_in, device int * dst,
+        uint   i   [[thread_index_in_threadgroup]],
+        ushort ntg [[threads_per_threadgroup]]) {
+    for (int round = 0; round < ntg; ++round) {
+        if (leaves_in[i] == round) {
+            return;
+        }
+        dst[i] += simd_sum(1);
+        if (i % 2 == 0) {
+            dst[i] += 100*simd_max((int) i);
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
+}
+
 kernel void reverse(device const int * src, device int * dst,
         threadgroup int * shmem [[threadgroup(0)]],
         uint   i   [[thread_index_in_threadgroup]],
