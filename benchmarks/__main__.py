@@ -15,11 +15,7 @@ def main() -> None:
     parser.add_argument("recording", type=Path, help="what is transcribed; build.sh names the row's own")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
-        "--kernels",
-        nargs="?",
-        const="",
-        metavar="NAME",
-        help="measure kernels only, those whose names hold NAME",
+        "--kernels", nargs="?", const="", metavar="NAME", help="kernels only, those whose names hold NAME"
     )
     arguments = parser.parse_args()
     results: list[Result] = (

@@ -56,8 +56,8 @@ def _whisper() -> Iterator[Case]:
     yield Case("add 1500x384 + 384", ELEMENTWISE, _random((1500, 384), (384,)), ops.add)
     yield Case("gelu 1500x1536", ELEMENTWISE, _random((1500, 1536)), ops.gelu)
     yield Case("soft_max 6x1500x1500", ELEMENTWISE, _random((6, 1500, 1500)), ops.soft_max)
-    yield _attention("6 heads of 64, 1500 queries", heads=6, kv_heads=6, size=64, queries=1500, keys=1500)
-    yield _attention("6 heads of 64, 1 query, 1500 keys", heads=6, kv_heads=6, size=64, queries=1, keys=1500)
+    yield _attention(heads=6, kv_heads=6, size=64, queries=1500, keys=1500)
+    yield _attention(heads=6, kv_heads=6, size=64, queries=1, keys=1500)
     yield _copy("cpy 1500x384 f32 to f16", (1500, 384), "f16")
 
 
@@ -69,12 +69,8 @@ def _llama() -> Iterator[Case]:
     yield Case("rms_norm 64x4096", NORM, _random((64, 4096)), ops.rms_norm)
     yield Case("rope 64x32x128", ELEMENTWISE, _rope_sources, _rope)
     yield Case("soft_max 32x64x512", ELEMENTWISE, _random((32, 64, 512)), ops.soft_max)
-    yield _attention(
-        "32 heads of 128, 64 queries, 512 keys", heads=32, kv_heads=8, size=128, queries=64, keys=512
-    )
-    yield _attention(
-        "32 heads of 128, 1 query, 512 keys", heads=32, kv_heads=8, size=128, queries=1, keys=512
-    )
+    yield _attention(heads=32, kv_heads=8, size=128, queries=64, keys=512)
+    yield _attention(heads=32, kv_heads=8, size=128, queries=1, keys=512)
     yield Case("silu 64x11008", ELEMENTWISE, _random((64, 11008)), ops.silu)
     yield Case("swiglu 64x11008", ELEMENTWISE, _random((64, 11008), (64, 11008)), _swiglu)
     yield Case("add 64x4096", ELEMENTWISE, _random((64, 4096), (64, 4096)), ops.add)
@@ -98,7 +94,7 @@ def _product(type: str, rows: int, k: int, columns: int, family: Family) -> Case
     return Case(f"mul_mat {type} {rows}x{k} by {columns}", family, sources, ops.mul_mat)
 
 
-def _attention(name: str, *, heads: int, kv_heads: int, size: int, queries: int, keys: int) -> Case:
+def _attention(*, heads: int, kv_heads: int, size: int, queries: int, keys: int) -> Case:
     def sources(context: gm.Context) -> Sources:
         q = context.from_numpy(_values(1, heads, queries, size))
         k, v = (context.from_numpy(_values(1, kv_heads, keys, size), "f16") for _ in range(2))
@@ -108,7 +104,9 @@ def _attention(name: str, *, heads: int, kv_heads: int, size: int, queries: int,
     def node(q: gm.Tensor, k: gm.Tensor, v: gm.Tensor, mask: gm.Tensor) -> gm.Tensor:
         return ops.flash_attn_ext(q, k, v, mask, size**-0.5)
 
-    return Case(f"flash_attn {name}", ATTENTION, sources, node)
+    return Case(
+        f"flash_attn {heads} heads of {size}, {queries} queries, {keys} keys", ATTENTION, sources, node
+    )
 
 
 def _copy(name: str, shape: tuple[int, ...], type: str) -> Case:

@@ -18,8 +18,7 @@ from .kernel_cases import Case, cases
 from .result import KernelResult, Result
 
 ROUNDS = 5
-# A graph holds its op as often as it takes the CPU backend this long: what a graph costs by itself must not
-# count.
+# A graph holds its op as often as it takes the CPU backend this long: its own cost must not count.
 GRAPH_SECONDS = 6e-3
 MOST_NODES = 100
 SMALL_NODES = 500
