@@ -76,6 +76,11 @@ class Toolchain:
         """The environment to run the compiler in."""
         return {**os.environ, **self.env}
 
+    @property
+    def temporary(self) -> str | None:
+        """The folder for temporary files; None for the system's."""
+        return self.env.get("TMPDIR")
+
     def working_in(self, folder: Path) -> "Toolchain":
         """The same compiler, which leaves nothing behind but in `folder`.
 

@@ -86,7 +86,7 @@ def build_source(
     """
     toolchain = toolchain.working_in(work)
     preprocessed = preprocess(
-        source.content.decode("utf-8", "replace"), source.name, source.macros, source.folder, work, toolchain
+        source.content.decode("utf-8", "replace"), source.name, source.macros, source.folder, toolchain
     )
     translation = translate(preprocessed)
     kernels = translation.program.kernels
@@ -101,5 +101,5 @@ def build_source(
     store.publish(listed, store.functions_file(folder, source.key))
     target = wanted.file(folder, source.key)
     if not wanted.functions_only:
-        link_kernels(translation, kernels, source.key, target, toolchain, work, jobs, progress, keep)
+        link_kernels(translation, kernels, source.key, target, toolchain, jobs, progress, keep)
     return target

@@ -51,19 +51,18 @@ def link_kernels(
     source_hash: str,
     output: Path,
     toolchain: Toolchain,
-    temporary: Path,
     jobs: int = 1,
     progress: Progress = lambda done, total: None,
     keep: Path | None = None,
 ) -> None:
     """Compile these kernels, sorted by host name, into the kernel library `output`.
 
-    `temporary` is a folder for files on the way, on the file system of `output`; `keep` is a folder where
-    compiled units stay for the next build of these kernels.
+    The toolchain works on the file system of `output`. `keep` is a folder where compiled units stay for the
+    next build of these kernels.
     Raises MslError with clang's diagnostics, in lines of the user's source.
     """
     units = list(_units(kernels))
-    with tempfile.TemporaryDirectory(dir=temporary) as scratch_name:
+    with tempfile.TemporaryDirectory(prefix="softmetal-", dir=toolchain.temporary) as scratch_name:
         scratch = Path(scratch_name)
         kept = Objects(keep or scratch / "units")
         static_bytes: dict[str, int] = {}

@@ -6,6 +6,7 @@ compiled, so the translator sees the user's code only. A header that we do not h
 
 import re
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -26,40 +27,38 @@ STANDARD_HEADERS = (
 _DIRECTIVE = re.compile(r"^#(?:define|undef) (\w+)(.*)", re.MULTILINE)
 
 
-def preprocess(
-    source: str, name: str, macros: Mapping[str, str], folder: Path, scratch: Path, toolchain: Toolchain
-) -> str:
+def preprocess(source: str, name: str, macros: Mapping[str, str], folder: Path, toolchain: Toolchain) -> str:
     """The source after macro expansion, with `# LINE "NAME"` markers.
 
     `name` is what diagnostics call the source, `folder` is where its own `#include "..."` are looked up.
     Raises MslError with clang's diagnostics.
     """
-    stubs = scratch / "stubs"
-    for header in STANDARD_HEADERS:
-        stub = stubs / header
-        stub.parent.mkdir(parents=True, exist_ok=True)
-        stub.touch()
-    command = [
-        *toolchain.cxx,
-        "-E",
-        "-dD",
-        "-x",
-        "c++",
-        "-std=c++17",
-        "-undef",
-        "-nostdinc",
-        "-nostdinc++",
-    ]
-    command += ["-iquote", str(folder), "-isystem", str(stubs)]
-    command += [f"-D{macro}={value}" for macro, value in {**PREDEFINED, **macros}.items()]
-    done = subprocess.run(
-        [*command, "-"],
-        input=f'# 1 "{name}"\n{source}',
-        capture_output=True,
-        text=True,
-        check=False,
-        env=toolchain.environment(),
-    )
+    with tempfile.TemporaryDirectory(prefix="softmetal-", dir=toolchain.temporary) as stubs:
+        for header in STANDARD_HEADERS:
+            stub = Path(stubs) / header
+            stub.parent.mkdir(exist_ok=True)
+            stub.touch()
+        command = [
+            *toolchain.cxx,
+            "-E",
+            "-dD",
+            "-x",
+            "c++",
+            "-std=c++17",
+            "-undef",
+            "-nostdinc",
+            "-nostdinc++",
+        ]
+        command += ["-iquote", str(folder), "-isystem", stubs]
+        command += [f"-D{macro}={value}" for macro, value in {**PREDEFINED, **macros}.items()]
+        done = subprocess.run(
+            [*command, "-"],
+            input=f'# 1 "{name}"\n{source}',
+            capture_output=True,
+            text=True,
+            check=False,
+            env=toolchain.environment(),
+        )
     if done.returncode != 0:
         raise MslError(_readable(done.stderr))
     return _drop_macros(done.stdout)
