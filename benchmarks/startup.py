@@ -17,8 +17,11 @@ def measure() -> Iterator[Result]:
     numpy = _seconds("", "import numpy")
     package = _seconds("", "import ggml_metal_py")
     device = _seconds("import ggml_metal_py as gm", "gm.open()")
+    # Without the time that Python takes to load the modules.
+    alone = _seconds("import ggml_metal_py as gm; gm.open", "gm.open()")
     yield Result("import ggml_metal_py", package * 1e3, "ms", "import numpy", package / numpy)
     yield Result("gm.open()", device * 1e3, "ms", "import numpy", device / numpy)
+    yield Result("gm.open(), modules loaded", alone * 1e3, "ms", "import numpy", alone / numpy)
 
 
 def _seconds(before: str, timed: str) -> float:

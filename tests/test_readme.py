@@ -8,10 +8,16 @@ from fresh_python import ROOT, run_python
 
 def test_the_python_examples_run_as_printed(tmp_path: Path) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    by_product, by_hand, chosen, encoded, _ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    done = run_python(by_product + by_hand + chosen + encoded, cwd=tmp_path)
+    by_product, by_hand, chosen, encoded, profiles, _ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    done = run_python(by_product + by_hand + chosen + encoded + profiles, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    device, product, gelu, *kernels, constant, times_3 = done.stdout.splitlines()
+    *lines, last_profile = done.stdout.splitlines()
+    assert last_profile == "AMD AMD Radeon RX 6950 XT True"
+    first_profile = lines.index("M1 Apple M1 True")
+    # Each of them has a line in the table.
+    for line in (*lines[first_profile:], last_profile):
+        assert f"`{line.split()[0]}`" in text
+    device, product, gelu, *kernels, constant, times_3 = lines[:first_profile]
     assert device == "Apple M2 ggml 0.13.1"
     shape, error = re.fullmatch(r"(\(\d+, \d+\)) (\S+)", product).groups()
     assert shape == "(8, 64)"
