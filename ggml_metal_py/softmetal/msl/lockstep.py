@@ -23,7 +23,7 @@ worst that happens.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from .program import Function, Program
+from .program import Function, Program, threadgroup_variable
 from .tokens import Token, closing, spell, split_commas
 
 _ASSIGNMENTS = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="))
@@ -444,7 +444,7 @@ class _Walk:
         """Follow pointers and lane-dependent variables through declarations and assignments."""
         tokens = self.tokens
         words = [token.text for token in tokens[first:last]]
-        if words[:1] == ["threadgroup"] and not {"*", "="} & set(words):  # variables in threadgroup memory
+        if threadgroup_variable(tokens, first) is not None:
             for part in split_commas(tokens[first + 1 : last]):
                 named = [token.text for token in part]
                 name = named[named.index("[") - 1] if "[" in named else named[-1]

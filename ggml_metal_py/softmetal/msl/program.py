@@ -367,9 +367,9 @@ def threadgroup_variable(tokens: Sequence[Token], i: int) -> int | None:
     """
     if tokens[i].text != "threadgroup" or (i > 0 and tokens[i - 1].text not in (";", "{", "}")):
         return None
-    for end in range(i + 1, len(tokens)):
+    end = i + 1
+    while tokens[end].text != ";":
         if tokens[end].text in ("*", "&", "=", "(", "[["):
             return None
-        if tokens[end].text == ";":
-            return end
-    return None
+        end = 1 + (closing(tokens, end) if tokens[end].text == "[" else end)
+    return end

@@ -62,7 +62,7 @@ kernel void reverse(device const int * src, device int * dst,
         ushort ntg [[threads_per_threadgroup]],
         uint   group [[threadgroup_position_in_grid]]) {
     threadgroup int first[4];
-    threadgroup int last[4];
+    threadgroup int last[2*(1 + 1)];
     threadgroup int count;
     if (i < 4) {
         first[i] = src[group*ntg + i];
