@@ -355,9 +355,9 @@ def test_barriers_in_a_loop_that_ends_when_data_says_so(kernels: KernelLibrary, 
     np.testing.assert_array_equal(dst, most.bit_length() - 1)
 
 
-def test_places_to_wait_at_are_put_only_where_lanes_may_have_parted(tmp_path):
+def test_places_to_wait_at_are_put_only_where_lanes_may_have_parted():
     source = KERNELS / "collectives.metal"
-    preprocessed = preprocess(source.read_text(), source.name, {}, source.parent, tmp_path, find_toolchain())
+    preprocessed = preprocess(source.read_text(), source.name, {}, source.parent, find_toolchain())
     text = translate(preprocessed).text
     bodies = re.split(r"static (?:void|int|T) (\w+)\(", text)
     places = {

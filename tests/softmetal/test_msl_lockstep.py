@@ -62,9 +62,9 @@ def test_pointers_of_different_types_to_one_area(lockstep: KernelLibrary, src):
     np.testing.assert_array_equal(run(lockstep, "two_types", src, size=64), src)
 
 
-def test_no_place_is_put_where_none_is_needed(tmp_path):
+def test_no_place_is_put_where_none_is_needed():
     source = KERNELS / "lockstep.metal"
-    preprocessed = preprocess(source.read_text(), source.name, {}, source.parent, tmp_path, find_toolchain())
+    preprocessed = preprocess(source.read_text(), source.name, {}, source.parent, find_toolchain())
     text = translate(preprocessed).text
     bodies = re.split(r"static void (\w+)", text)
     places = {name: body.count(POINT) for name, body in zip(bodies[1::2], bodies[2::2], strict=True)}
