@@ -33,6 +33,8 @@ _LANGUAGE = (
     # A kernel needs nothing of a C++ library.
     "-fno-exceptions", "-fno-rtti", "-fno-asynchronous-unwind-tables", "-fno-threadsafe-statics",
     "-fno-stack-protector", "-fno-sanitize=all", "-fomit-frame-pointer", "-fno-semantic-interposition",
+    # As a compiler for GPUs would: a call costs each lane its registers, and few places call the same.
+    "-mllvm", "-inline-threshold=1000",
     # MSL is not C++: char is signed, memory is read as any type, and each operation on halves is rounded.
     "-fsigned-char", "-fno-strict-aliasing", "-Xclang", "-ffloat16-excess-precision=none",
     # What Metal's default, fast math, allows and what does not change which values are possible: infinities
