@@ -29,11 +29,16 @@ SANITIZERS: dict[str, tuple[str, ...]] = {
     "address": ("-O1", "-fsanitize=address", "-fno-omit-frame-pointer"),
 }
 
-# Lanes have stacks of their own. What a sanitizer thinks of the calls on a thread's stack is wrong there.
+# Integers of kernels wrap, and may be divided by 0.
+UNDEFINED_IN_KERNELS = (
+    "-fsanitize=undefined",
+    "-fno-sanitize=integer-divide-by-zero,signed-integer-overflow",
+)
 KERNEL_FLAGS = {
     "plain": (),
+    # Lanes have stacks of their own: what it thinks of the calls on a thread's stack would be wrong.
     "thread": ("-fsanitize=thread", "-mllvm", "-tsan-instrument-func-entry-exit=0"),
-    "undefined": ("-fsanitize=undefined", "-fno-sanitize-recover=all", "-fno-sanitize-trap=all"),
+    "undefined": (*UNDEFINED_IN_KERNELS, "-fno-sanitize-recover=all", "-fno-sanitize-trap=all"),
     "address": ("-fsanitize=address",),
 }
 

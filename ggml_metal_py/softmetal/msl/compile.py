@@ -123,7 +123,12 @@ def _units(kernels: Sequence[Kernel]) -> Iterator[Sequence[Kernel]]:
 
 
 def _flags(toolchain: Toolchain) -> list[str]:
-    return [*_LANGUAGE, *_machine(toolchain), f"-I{_HERE / 'include'}", f"-I{_EXEC}"]
+    return [*_language(toolchain), *_machine(toolchain), f"-I{_HERE / 'include'}", f"-I{_EXEC}"]
+
+
+def _language(toolchain: Toolchain) -> list[str]:
+    # A sanitizer that was asked for; zig lets -fno-sanitize win, wherever it stands.
+    return [flag for flag in _LANGUAGE if flag != "-fno-sanitize=all" or not toolchain.kernel_flags]
 
 
 def _machine(toolchain: Toolchain) -> list[str]:
@@ -152,7 +157,7 @@ def _compile_unit(
     static_bytes.update(ir.static_threadgroup_bytes(written))
     rewritten = ir.rewrite(written, loops=not kernels[0].uses_sync)
     module.write_text(rewritten)
-    to_object = [*_LANGUAGE, *_machine(toolchain), frame, "-Werror=frame-larger-than"]
+    to_object = [*_language(toolchain), *_machine(toolchain), frame, "-Werror=frame-larger-than"]
     target = kept.file([toolchain.describe(), *to_object], rewritten)
     if not target.exists():
         partial = target.with_name(f".{target.name}.{os.getpid()}")

@@ -11,9 +11,9 @@ kernel void race(device const int * src [[buffer(0)]], device int * dst [[buffer
     dst[1] = simd_sum(src[i]);
 }
 
-// undefined: an overflow
-kernel void overflow(device const int * src [[buffer(0)]], device int * dst [[buffer(1)]], uint i [[thread_position_in_grid]]) {
-    dst[i] = (src[i] + 5) * 2000000000;
+// undefined: more places than there are
+kernel void shift(device const int * src [[buffer(0)]], device int * dst [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+    dst[i] = src[i] << (src[i] + 40);
 }
 
 // address: beyond the end

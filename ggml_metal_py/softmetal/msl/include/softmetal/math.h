@@ -8,8 +8,8 @@
 
 namespace softmetal {
 
-template<class T> struct lanes { using integer = int32_t; };
-template<int N> struct lanes<native<float, N>> { using integer = native<int32_t, N>; };
+template<class T> struct lanes { using integer = int32_t; using bits = uint32_t; };
+template<int N> struct lanes<native<float, N>> { using integer = native<int32_t, N>; using bits = native<uint32_t, N>; };
 
 template<class V> SM_INLINE V choose(bool c, V a, V b) { return c ? a : b; }
 template<class M, class V> SM_INLINE V choose(M c, V a, V b) { return c ? a : b; }
@@ -18,6 +18,7 @@ template<class M, class V> SM_INLINE V choose(M c, V a, V b) { return c ? a : b;
 template<class F> SM_INLINE F exponential(F x) {
 #pragma clang fp reassociate(off) contract(fast)
     using I = typename lanes<F>::integer;
+    using U = typename lanes<F>::bits;
     const F low = -104.0f, high = 89.0f; // below: 0, above: infinity
     x = choose(x < low, low, x);
     x = choose(x > high, high, x);
@@ -36,8 +37,8 @@ template<class F> SM_INLINE F exponential(F x) {
     // 2^n in two steps, as n goes beyond what one float's exponent holds.
     const I exponent = __builtin_bit_cast(I, shifted) - 0x4b400000;
     const I half_way = exponent >> 1;
-    const F first    = __builtin_bit_cast(F, (half_way + 127) << 23);
-    const F second   = __builtin_bit_cast(F, (exponent - half_way + 127) << 23);
+    const F first    = __builtin_bit_cast(F, (U) (half_way + 127) << 23);
+    const F second   = __builtin_bit_cast(F, (U) (exponent - half_way + 127) << 23);
     return p * first * second;
 }
 
