@@ -127,6 +127,18 @@ def test_vectors_may_lie_where_only_their_elements_are_aligned(kernels: KernelLi
     assert (dst[shift + values.nbytes : 8192] == 0xAA).all()
 
 
+@pytest.mark.parametrize("shift", [0, 4, 8, 12, 20])
+def test_matrices_at_addresses_that_suit_their_elements_only(kernels: KernelLibrary, shift: int):
+    values = np.arange(16 * 8, dtype=np.float32).reshape(16, 2, 4)
+    src, dst = np.zeros(16384, np.uint8), np.zeros(16384, np.uint8)
+    src[shift : shift + values.nbytes] = values.view(np.uint8).ravel()
+    kernels("unaligned_matrices", [src, dst, np.array([shift], np.uint32)], threads=16)
+    halves = dst[shift // 2 :][: values.nbytes // 2].view(np.float16)
+    np.testing.assert_array_equal(halves.reshape(values.shape), values)
+    sums = dst[8192 + shift :][: 16 * 16].view(np.float32)
+    np.testing.assert_array_equal(sums.reshape(16, 4), values.sum(axis=1))
+
+
 def test_swizzles_read_and_write(kernels: KernelLibrary):
     src = np.array([[1, 2, 3, 4]], np.float32)
     dst = np.zeros((12, 4), np.float32)

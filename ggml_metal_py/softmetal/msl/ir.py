@@ -35,7 +35,7 @@ _TO_INTEGER = re.compile(
 )
 _ACCESS = re.compile(
     r"^(?P<access>.*(?:= load|^ *store) (?:volatile )?"
-    r"(?P<type><\d+ x \w+>|i\d+|half|float|double)\b.*), align (?P<align>\d+)",
+    r"(?P<type><\d+ x \w+>|\{[^}]*\}|i\d+|half|float|double)(?=[ ,]).*), align (?P<align>\d+)",
     re.MULTILINE,
 )
 _BYTES = {"half": 2, "float": 4, "double": 8, "ptr": 8}
@@ -70,7 +70,7 @@ def rewrite(module: str, *, loops: bool) -> str:
     module = re.sub(r"^(; ModuleID|source_filename) = .*\n", "", module, flags=re.MULTILINE)
     module = _ACCESS.sub(_element_aligned, module)
     module = re.sub(r"(call void @llvm\.mem(?:cpy|move|set)\..*)", _unaligned, module)
-    module = re.sub(r" align \d+ (?=dereferenceable)", " ", module)
+    module = re.sub(r" align \d+ (?=dereferenceable)|, !align !\d+", " ", module)
     module = re.sub(r", !nontemporal !\d+", f", !invariant.load !{_UNUSED_METADATA}", module)
     needed: set[tuple[str, str]] = set()
 
@@ -91,6 +91,8 @@ def _function(op: str, kind: str) -> str:
 
 
 def _element_aligned(match: re.Match[str]) -> str:
+    if match["type"][0] == "{":  # a vector, or two, on the way to a function
+        return f"{match['access']}, align 1"
     element = match["type"].rsplit(" ", 1)[-1].rstrip(">")
     size = _BYTES.get(element) or max(1, int(element[1:]) // 8)
     return f"{match['access']}, align {min(size, int(match['align']))}"

@@ -102,6 +102,14 @@ kernel void unaligned(device const char * src, device char * dst, constant uint 
     d[0] = c[0]*2;
 }
 
+kernel void unaligned_matrices(device const char * src, device char * dst, constant uint & shift, uint i [[thread_position_in_grid]]) {
+    device const float2x4 & a = ((device const float2x4 *) (src + shift))[i];
+    ((device half2x4 *) (dst + shift/2))[i] = half2x4(a);
+    device const float4x4 * b = (device const float4x4 *) (src + shift) + i/2;
+    const float4x4 copy = *b;
+    ((device float4 *) (dst + 8192 + shift))[i] = copy[2*(i % 2)] + (*b)[2*(i % 2) + 1];
+}
+
 kernel void swizzles(device const float4 * src, device float4 * dst) {
     const float4 v = src[0];
     dst[0] = v.wzyx;
