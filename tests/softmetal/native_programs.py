@@ -29,10 +29,11 @@ SANITIZERS: dict[str, tuple[str, ...]] = {
     "address": ("-O1", "-fsanitize=address", "-fno-omit-frame-pointer"),
 }
 
-# Integers of kernels wrap, and may be divided by 0.
+# Without what the compiler service defines (msl/ir.py): integers that wrap or are divided by 0, shifts of any
+# width, vectors at any address.
 UNDEFINED_IN_KERNELS = (
-    "-fsanitize=undefined",
-    "-fno-sanitize=integer-divide-by-zero,signed-integer-overflow",
+    "-fsanitize=bounds,bool,builtin,enum,nonnull-attribute,null,object-size,pointer-overflow,return,"
+    "unreachable,vla-bound",
 )
 KERNEL_FLAGS = {
     "plain": (),

@@ -17,7 +17,7 @@ OTHERS = {"test_msl_cache.py", "test_msl_errors.py", Path(__file__).name}
 @pytest.mark.slow
 def test_the_tests_of_kernels_pass_with_traps() -> None:
     files = [str(path) for path in sorted(HERE.glob("test_msl_*.py")) if path.name not in OTHERS]
-    environment = {**os.environ, KERNEL_FLAGS: " ".join([*UNDEFINED_IN_KERNELS, "-fsanitize-trap=undefined"])}
+    environment = {**os.environ, KERNEL_FLAGS: " ".join([*UNDEFINED_IN_KERNELS, "-fsanitize-trap=all"])}
     # A trap ends the process, and faulthandler says in which test.
     command = [sys.executable, "-X", "faulthandler", "-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

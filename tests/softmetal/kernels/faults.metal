@@ -11,9 +11,11 @@ kernel void race(device const int * src [[buffer(0)]], device int * dst [[buffer
     dst[1] = simd_sum(src[i]);
 }
 
-// undefined: more places than there are
-kernel void shift(device const int * src [[buffer(0)]], device int * dst [[buffer(1)]], uint i [[thread_position_in_grid]]) {
-    dst[i] = src[i] << (src[i] + 40);
+// undefined: an index of an array
+kernel void index(device const int * src [[buffer(0)]], device int * dst [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+    int own[4] = { 1, 2, 3, 4 };
+    own[i % 4] = src[i];
+    dst[i] = own[i % 8];
 }
 
 // address: beyond the end
