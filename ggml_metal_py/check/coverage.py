@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..softmetal.msl.store import read_functions
 from .run import OK, Outcome
 
 if TYPE_CHECKING:
@@ -71,5 +72,5 @@ def host_names(device: "Device") -> tuple[str, ...] | None:
     """The row's kernels, from the tables beside its library; None when it has none."""
     names: set[str] = set()
     for table in device._native.kernel_folder.glob("*/functions.txt"):
-        names.update(table.read_text(encoding="utf-8").split("\n")[1:])  # the first line is the format
-    return tuple(sorted(names - {""})) or None
+        names.update(read_functions(table))
+    return tuple(sorted(names)) or None
