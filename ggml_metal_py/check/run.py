@@ -227,16 +227,3 @@ def _as(like: Tensor, reference: Tensor) -> Any:
 def _limit(nodes: Iterable[Node]) -> float:
     """Of a graph of several ops, the widest."""
     return max((limit(node) for node in nodes), default=0.0)
-
-
-def run_cases(
-    device: "Device", cases: Iterable[Case], progress: Callable[[Outcome], object] | None = None
-) -> list[Outcome]:
-    """Run cases one after the other; `progress` is called with each Outcome."""
-    outcomes = []
-    with Runner(device) as runner:
-        for case in cases:
-            outcomes.append(runner.run(case))
-            if progress is not None:
-                progress(outcomes[-1])
-    return outcomes
