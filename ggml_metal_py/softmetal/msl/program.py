@@ -54,6 +54,8 @@ class Function:
     is_template: bool = False
     has_lockstep_points: bool = False
     """Set by lockstep.py: its lanes wait for each other even if nothing in the text says so."""
+    shares_loops: bool = False
+    """Set by strides.py: one thread can take the turns of all."""
 
 
 @dataclass(frozen=True)

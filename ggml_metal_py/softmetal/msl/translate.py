@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from . import converge, lockstep
+from . import converge, lockstep, strides
 from .program import (
     DATA_TYPES,
     Function,
@@ -92,7 +92,7 @@ class Translation:
 
     def _entry(self, kernel: Kernel) -> str:
         bindings = "".join(f", softmetal::{_binding(parameter)}" for parameter in kernel.parameters)
-        how = "fibers" if kernel.uses_sync else "loop"
+        how = "fibers" if kernel.uses_sync else "turns" if kernel.function.shares_loops else "loop"
         name = self.symbol(kernel)
         return (
             f'extern "C" const softmetal::Entry {name};\n'
@@ -122,6 +122,7 @@ def translate(preprocessed: str) -> Translation:
     program = parse(tokenize(preprocessed))
     lockstep.insert_points(program)
     find_kernels(program)
+    strides.find(program)
     converge.order(program)
     for function in program.functions:
         _place_threadgroup_variables(program.tokens, function)

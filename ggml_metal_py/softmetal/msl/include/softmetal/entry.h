@@ -124,6 +124,17 @@ template<class... P, void (*Kernel)(P...), class... Bindings> struct kernel_entr
         loop_over(Group(worker), typename Bindings::template of<P>(worker)...);
     }
 
+    // A kernel whose threads share its loops (strides.py): the first takes all their turns.
+    static void all_turns(Worker & worker) {
+        if (worker.threads[1] * worker.threads[2] != 1) {
+            threadgroup(worker);
+            return;
+        }
+        Group group(worker);
+        group.threads[0] = 1;
+        call(group, Thread {}, typename Bindings::template of<P>(worker)...);
+    }
+
     static SM_MEMBER void loop_over(const Group group, const typename Bindings::template of<P>... bound) {
         Thread thread {};
         for (thread.position[2] = 0; thread.position[2] < group.threads[2]; ++thread.position[2]) {
@@ -142,6 +153,7 @@ template<class... P, void (*Kernel)(P...), class... Bindings> struct kernel_entr
 
     static constexpr Entry fibers { lane, nullptr };
     static constexpr Entry loop { nullptr, threadgroup };
+    static constexpr Entry turns { nullptr, all_turns };
 };
 
 } // namespace softmetal
