@@ -118,7 +118,7 @@ class _Kernel:
         return self.tokens[i].text == "(" and named and before.text not in _NOT_CALLS
 
     def _is_shared(self, loop: Statement, variables: dict[str, bool]) -> bool:
-        """`for (type i = thread; i < bound; i += threads)`, perhaps with `.x`, perhaps with one factor for both."""
+        """`for (type i = thread; i < bound; i += threads)`, or `.x` of them, or a multiple."""
         words = self._words(loop.header)
         parts = " ".join(words).split(" ; ")
         if len(parts) != 3:
