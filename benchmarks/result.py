@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
@@ -56,17 +57,19 @@ def as_json(results: Sequence[Result]) -> str:
 def print_table(results: Sequence[Result]) -> None:
     """The results as tables on standard output: kernels have one of their own."""
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
     table = Table("what", "value", "against", "ratio")
-    kernels = Table("kernel", "device", "CPU", "ratio", "aim", "sketch", "2 threads", "gain")
+    name = Column("kernel", overflow="fold")
+    kernels = Table(name, "device", "CPU", "ratio", "aim", "sketch", "2 threads", "gain")
     for result in results:
         if isinstance(result, KernelResult):
             kernels.add_row(*result.cells())
         else:
             ratio = "" if result.ratio is None else f"{result.ratio:.2f}x"
             table.add_row(result.name, f"{_number(result.value)} {result.unit}", result.against or "", ratio)
-    console = Console()
+    # rich takes a pipe or a file to be 80 columns wide.
+    console = Console(width=None if sys.stdout.isatty() else 140)
     if table.row_count:
         console.print(table)
     if kernels.row_count:
