@@ -212,7 +212,10 @@ sm_code sm_library::code(const std::string & name, bool checked) {
                                  (checked ? "checked-" : "") + "all.so and " + key + "/" + file_of(name, checked) + " in " + join(kernel_folders()) +
                                  "; build the kernels, or set SOFTMETAL_COMPILER to the compiler's command");
     }
-    std::vector<std::string> options = {"--function", name};
+    std::vector<std::string> options;
+    if (names_.size() > MAX_FUNCTIONS_AT_ONCE || !checked) {
+        options = {"--function", name};
+    }
     if (checked) {
         options.push_back("--checked");
     }

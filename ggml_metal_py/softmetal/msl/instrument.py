@@ -60,25 +60,25 @@ class Places:
 
     def __init__(self, module: str) -> None:
         self._nodes = dict(re.findall(r"^!(\d+) = (?:distinct )?(!DI\w+\(.*\))$", module, re.MULTILINE))
-        self._known: dict[str, tuple[int, int] | None] = {}
+        self._known: dict[tuple[str, bool], tuple[int, int] | None] = {}
 
-    def of(self, line: str) -> tuple[int, int] | None:
-        """Line and column in the user's source; None for code of ours."""
+    def of(self, line: str, *, executor: bool = False) -> tuple[int, int] | None:
+        """Line and column in the user's source; None for code of the executor, unless that is asked for too."""
         found = _DEBUG.search(line)
         if found is None:
             return None
-        number = found[1]
-        if number not in self._known:
-            self._known[number] = self._find(number)
-        return self._known[number]
+        key = found[1], executor
+        if key not in self._known:
+            self._known[key] = self._find(*key)
+        return self._known[key]
 
-    def _find(self, number: str | None) -> tuple[int, int] | None:
+    def _find(self, number: str | None, executor: bool) -> tuple[int, int] | None:
         while number is not None:
             location = self._nodes[number]
             file, function = self._scope(self._reference(location, "scope"))
             if "/softmetal/" not in file or not file.endswith(".h"):
                 return self._number(location, "line"), self._number(location, "column")
-            if file.endswith(_EXECUTOR_FILES) or function in _EXECUTOR_FUNCTIONS:
+            if not executor and (file.endswith(_EXECUTOR_FILES) or function in _EXECUTOR_FUNCTIONS):
                 return None
             number = self._reference(location, "inlinedAt")
         return None
@@ -196,7 +196,7 @@ class _Pass:
 
     def _spot(self, line: str, access: int, align: int, size: str) -> str:
         """A new spot for the instruction in this line, as an operand."""
-        place = self._places.of(line) or (0, 0)
+        place = self._places.of(line, executor=access == BARRIER) or (0, 0)
         self._spots.append(Spot(*place, access, align, size))
         return f"getelementptr (i8, ptr @softmetal.spots, i64 {(len(self._spots) - 1) * _SPOT_BYTES})"
 

@@ -32,7 +32,7 @@ SM_INLINE Order order(const Checker & checker, uint8_t space, sm_stamp before, u
 
 SM_INLINE uint32_t fault_of(Order order, const Spot & spot, sm_stamp before) {
     // Lanes that do the same at the same time are in a race, however they move.
-    return order == IN_LOCKSTEP && &spot_of(before) != &spot ? SOFTMETAL_LOCKSTEP_RELIANCE : SOFTMETAL_RACE;
+    return order == IN_LOCKSTEP && !is_same_place(spot_of(before), spot) ? SOFTMETAL_LOCKSTEP_RELIANCE : SOFTMETAL_RACE;
 }
 
 static bool both_atomic(const Spot & spot, sm_stamp before) {

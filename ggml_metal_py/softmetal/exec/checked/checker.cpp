@@ -151,7 +151,7 @@ void observe_barrier(Worker & worker) {
     uint32_t flags    = ~0u;
     for (uint32_t i = 0; i < worker.n_threads; ++i) {
         const Spot * at = checker.barrier[i];
-        if (at != spot) {
+        if (!at || !is_same_place(*at, *spot)) {
             report_barrier(worker, leader, *spot, i, at);
         }
         flags &= at ? at->bytes : ~0u;

@@ -17,6 +17,11 @@ struct Spot {
     uint32_t     region; // where the last access went: that is where the next one will go, nearly always
 };
 
+// The compiler may have made several of one.
+inline bool is_same_place(const Spot & a, const Spot & b) {
+    return a.line == b.line && a.column == b.column;
+}
+
 static_assert(sizeof(Spot) == 24, "msl/instrument.py counts on it");
 
 // A table in the kernels' source: `constant float values[16] = {...}`.
