@@ -73,7 +73,7 @@ class Party:
 
 @dataclass(frozen=True)
 class Region:
-    """The memory concerned: the tensor, or argument in threadgroup memory, that the address is in or next to."""
+    """The memory concerned: the tensor, or piece of threadgroup memory, that the address is in or next to."""
 
     name: str
     offset: int
@@ -153,23 +153,29 @@ _watching = threading.Lock()
 def compute(backend: "Backend", graph: Graph | Tensor) -> list[Report]:
     """Compute a graph, or a tensor and all that it needs, and tell what its kernels did wrong.
 
-    Results of ops have no values before; everything else that the graph refers to counts as written. What an op
-    asks for beyond its result is known as `NAME (scratch)`. Raises what Backend.compute raises, and ValueError
-    for a Backend whose device was not opened with `checked=True`.
+    Results of ops have no values before; everything else that the graph refers to counts as written. What an
+    op asks for beyond its result is known as `NAME (scratch)`. Raises what Backend.compute raises, and
+    ValueError for a Backend whose device was not opened with `checked=True`.
     """
     if isinstance(graph, Tensor):
         with Graph(graph) as whole:
             return compute(backend, whole)
     device = graph.outputs[0].context.device
-    nodes = _addresses(device._native, graph)
-    tensors = [
-        tensor
-        for context in graph._contexts
-        for tensor in context._tensors()
-        if not tensor.view_src and device._native.gmpy_has_memory(tensor)
-    ]
-    with pinned(graph._needed()), _watch(device, [(tensor, _key(device, tensor) not in nodes) for tensor in tensors]) as found:
-        backend.compute(graph)
+    native = device._native
+    with pinned(graph._needed()):
+        results = {
+            _key(native, node)
+            for node in (native.ggml_graph_node(graph._graph, i) for i in range(graph.n_nodes))
+            if not node.view_src
+        }
+        tensors = [
+            (tensor, _key(native, tensor) not in results)
+            for context in graph._contexts
+            for tensor in context._tensors()
+            if _is_own_memory(device, tensor)
+        ]
+        with _watch(device, tensors) as found:
+            backend.compute(graph)
     return found
 
 
@@ -216,29 +222,31 @@ def _add(device: "Device", tensor: Any, number: int, written: bool, named: dict[
     size = int(native.ggml_nbytes(tensor))
     metal_buffer = native.ffi.cast("struct ggml_metal_buffer *", tensor.buffer.context)
     found = native.ggml_metal_buffer_get_id(metal_buffer, tensor)
-    start = int(native.ffi.cast("uintptr_t", native.gmpy_metal_buffer_contents(found.metal))) + int(found.offs)
+    contents = native.ffi.cast("char *", native.gmpy_metal_buffer_contents(found.metal))
+    start = contents + int(found.offs)
     name = native.text(tensor.name) or f"tensor {number}"
     if name in named:
-        name = f"{name} #{number}"
+        name = f"{name[:48]} #{number}"
     named[name] = tensor
-    pointer = native.ffi.cast("void *", start)
-    if size and not native.softmetal_add_region(name.encode()[:63], pointer, size, written):
+    if size and not native.softmetal_add_region(name.encode(), start, size, written):
         raise ValueError(f"{name} overlaps another tensor")
     kind = native.ggml_backend_buffer_get_type(tensor.buffer)
     scratch = int(native.ggml_backend_buft_get_alloc_size(kind, tensor)) - size
     if scratch > 0 and tensor.op:
-        behind = native.ffi.cast("void *", start + size)
-        native.softmetal_add_region(f"{name} (scratch)".encode()[:63], behind, scratch, False)
+        native.softmetal_add_region(f"{name[:48]} (scratch)".encode(), start + size, scratch, False)
 
 
-def _addresses(native: Native, graph: Graph) -> set[int]:
-    """The results of ops that have memory of their own."""
-    nodes = (native.ggml_graph_node(graph._graph, i) for i in range(graph.n_nodes))
-    return {int(native.ffi.cast("uintptr_t", node)) for node in nodes if not node.view_src}
+def _is_own_memory(device: "Device", tensor: Any) -> bool:
+    """Whether it has memory of the device's, and is no view of another tensor."""
+    native = device._native
+    if tensor.view_src or not native.gmpy_has_memory(tensor):
+        return False
+    kind = native.ggml_backend_buffer_get_type(tensor.buffer)
+    return bool(native.ggml_backend_dev_supports_buft(device._use(), kind))
 
 
-def _key(device: "Device", tensor: Any) -> int:
-    return int(device._native.ffi.cast("uintptr_t", tensor))
+def _key(native: Native, tensor: Any) -> int:
+    return int(native.ffi.cast("uintptr_t", tensor))
 
 
 # ---- from C
@@ -261,6 +269,8 @@ def _report(native: Native, entry: Any, named: dict[str, Any]) -> Report:
         offset, size = int(entry.offset), int(entry.region_bytes)
         region = Region(name, offset, size, _element(native, named.get(name), offset, size))
     detail = f": the type asks for {entry.alignment}" if kind == MISALIGNED else ""
+    if entry.other_barrier:
+        detail = ": the barrier between is not one for this memory"
     if kind == THREADGROUP_LENGTH:
         detail = ": a length of threadgroup memory is a multiple of 16"
     first = _party(native, entry.first)

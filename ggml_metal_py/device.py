@@ -55,8 +55,8 @@ def open(
     `name` picks one of several devices: `Metal` and `MTL` mean the first one, `MTL1` the second; every
     upstream's names are accepted. `profile` is the GPU that softmetal presents, one of `profiles()` such as
     `M1`; None takes `SOFTMETAL_PROFILE`, else M2. It can only be chosen before the first device of the row is
-    opened. `checked` makes softmetal look at every access to memory that kernels make, see checked.py; it holds
-    for all devices of the row as long as this one is open.
+    opened. `checked` makes softmetal look at every access to memory that kernels make, see checked.py; it
+    holds for all devices of the row as long as this one is open.
 
     Raises LibraryNotFound when the library or its kernels are missing, ValueError for an unknown name or
     profile, ForkedError in the child of a process that opened it.

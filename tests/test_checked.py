@@ -38,9 +38,8 @@ def expectations(file: str) -> dict[str, Expected | None]:
     for number, line in enumerate(source_of(file).splitlines(), 1):
         if started := re.match(r"kernel void (\w+)\(", line):
             name, fault, other = started[1], None, None
-        if marked := re.search(rf"// ([a-z-]+) {_THREAD}", line):
-            if marked[1] != "other":
-                fault = (marked[1], number, tuple(map(int, marked.groups()[1:])))
+        if (marked := re.search(rf"// ([a-z-]+) {_THREAD}", line)) and marked[1] != "other":
+            fault = (marked[1], number, tuple(map(int, marked.groups()[1:])))
         if marked := re.search(rf"\bother {_THREAD}( returned)?", line):
             other = (None if marked[4] else number, tuple(map(int, marked.groups()[:3])))
         if line == "}" and name:
@@ -70,15 +69,15 @@ class Bench:
             dst = context.new_tensor("f32", (128,), name="dst")
             counter = context.from_numpy(np.zeros(1, np.int32), name="counter")
             self.backend.alloc(context)
-            with gm.checked.watching(self.device, [src, counter], [dst]) as found:
-                with self.device.encoder() as encoder:
-                    encoder.set_pipeline(self.libraries[file].compile_pipeline(kernel))
-                    encoder.set_buffer(src, 0)
-                    encoder.set_buffer(dst, 1)
-                    encoder.set_bytes(np.uint32(128), 2)
-                    encoder.set_buffer(counter, 3)
-                    encoder.set_threadgroup_memory_size(threadgroup_bytes, 0)
-                    encoder.dispatch_threadgroups(2, 64)
+            watched = gm.checked.watching(self.device, [src, counter], [dst])
+            with watched as found, self.device.encoder() as encoder:
+                encoder.set_pipeline(self.libraries[file].compile_pipeline(kernel))
+                encoder.set_buffer(src, 0)
+                encoder.set_buffer(dst, 1)
+                encoder.set_bytes(np.uint32(128), 2)
+                encoder.set_buffer(counter, 3)
+                encoder.set_threadgroup_memory_size(threadgroup_bytes, 0)
+                encoder.dispatch_threadgroups(2, 64)
             return found
 
 
@@ -113,3 +112,63 @@ def test_a_broken_kernel_gives_its_one_report(bench: Bench, file: str, name: str
 def test_a_right_kernel_gives_none(bench: Bench, file: str, name: str):
     reports = bench.run(file, name)
     assert not reports, "\n".join(map(str, reports))
+
+
+def test_a_report_reads_well(bench: Bench):
+    (report,) = bench.run("outside", "store_one_beyond")
+    assert str(report) == (
+        "out-of-bounds in store_one_beyond at byte 512 of dst, which is outside (512 bytes)\n"
+        "  lane 31 of simdgroup 1 in threadgroup (1, 0, 0) writes 4 bytes in line "
+        f"{report.line}: dst[i + 1] = src[i]; // out-of-bounds 1.1.31"
+    )
+
+
+def test_a_length_of_threadgroup_memory_is_a_multiple_of_16(bench: Bench):
+    with bench.device.context() as context:
+        rows = context.from_numpy(np.ones((1, 1), np.float32))
+        total = gm.ops.sum(rows)  # upstream asks for 4 bytes
+        bench.backend.alloc(context)
+        (report,) = gm.checked.compute(bench.backend, total)
+    assert (report.kind, report.kernel) == (gm.checked.THREADGROUP_LENGTH, "kernel_op_sum_f32")
+    assert report.region is not None and report.region.bytes == 4
+
+
+def test_a_graph_of_right_kernels_gives_no_report(bench: Bench):
+    rng = np.random.default_rng(1)
+    with bench.device.context() as context:
+        a = context.from_numpy(rng.standard_normal((3, 5, 64), dtype=np.float32))
+        b = context.from_numpy(rng.standard_normal((1, 5, 64), dtype=np.float32))
+        result = gm.ops.mul(gm.ops.rms_norm(gm.ops.add(a, b), 1e-5), b)
+        bench.backend.alloc(context)
+        assert gm.checked.compute(bench.backend, result) == []
+        x = a.numpy() + b.numpy()
+        expected = x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5) * b.numpy()
+        np.testing.assert_allclose(result.numpy(), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_the_tail_of_an_odd_number_of_rows_is_read_out_of_bounds(bench: Bench):
+    """Upstream's kernel_mul_mv_q4_0_f32 takes rows by four, and reads those that are not there."""
+    with bench.device.context() as context:
+        weights = context.from_numpy(np.ones((33, 256), np.float32), "q4_0", name="weights")
+        product = gm.ops.mul_mat(weights, context.from_numpy(np.ones((1, 256), np.float32)))
+        bench.backend.alloc(context)
+        reports = gm.checked.compute(bench.backend, product)
+        np.testing.assert_allclose(product.numpy(), np.full((1, 33), 256.0), rtol=1e-3)
+    assert {report.kind for report in reports} == {gm.checked.OUT_OF_BOUNDS}
+    assert {report.region.name for report in reports if report.region} == {"weights"}
+    assert {report.first.access for report in reports} == {"reads"}
+
+
+def test_checked_mode_ends_with_its_device(bench: Bench):
+    native = bench.device._native
+    with gm.open(checked=True):
+        assert native.softmetal_checked() == 1
+    assert native.softmetal_checked() == 1  # the bench's own device is still open
+
+
+def test_compute_needs_a_device_in_checked_mode():
+    with gm.open() as device, device.backend() as backend, device.context() as context:
+        result = gm.ops.gelu(context.from_numpy(np.ones(4, np.float32)))
+        backend.alloc(context)
+        with pytest.raises(ValueError, match=r"gm.open\(checked=True\)"):
+            gm.checked.compute(backend, result)

@@ -309,7 +309,7 @@ static int refuse(Worker * worker, const char * why) {
 
 static int place_threadgroup_memory(Worker * worker, const sm_dispatch * dispatch) {
     const size_t align  = 64;
-    uint64_t used       = (dispatch->kernel->static_tg_bytes + align - 1) / align * align + THREADGROUP_GAP;
+    uint64_t used       = (dispatch->kernel->static_tg_bytes + align - 1) / align * align + THREADGROUP_RESERVE;
     worker->static_threadgroup_memory = worker->arena_threadgroup_memory;
     for (int i = 0; i < SM_MAX_BUFFERS; ++i) {
         worker->threadgroup_memory[i] = worker->arena_threadgroup_memory + used;

@@ -128,6 +128,7 @@ struct softmetal_party {
 struct softmetal_report {
     uint32_t               fault; // enum softmetal_fault
     uint32_t               in_threadgroup_memory;
+    uint32_t               other_barrier; // of a race: there is a barrier between the two, but for other memory or none
     struct softmetal_party first;  // whose access showed the fault
     struct softmetal_party second; // the one before it that it is at odds with
     char                   kernel[SOFTMETAL_KERNEL_BYTES]; // host name, {index=value,...} of its function constants

@@ -91,7 +91,10 @@ def link_kernels(
                 checked,
             )
 
-        executor = [_EXEC / "executor.cpp", *(sorted(_EXEC.glob("checked/*.cpp")) if checked is not None else ())]
+        executor = [
+            _EXEC / "executor.cpp",
+            *(sorted(_EXEC.glob("checked/*.cpp")) if checked is not None else ()),
+        ]
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             work = [
                 pool.submit(_compile, path, scratch / f"{path.stem}.o", toolchain, checked is not None)

@@ -8,8 +8,8 @@ becomes
     %softmetal.0 = call ptr @softmetal_access(ptr %p, ptr <spot 0>), !dbg !7
     %v = load float, ptr %softmetal.0, align 4, !dbg !7
 
-A spot (exec/checked/spot.h) is told by the line of the user's source: through all functions of our own headers
-that were inlined. Accesses by the executor's own code in headers are left alone.
+A spot (exec/checked/spot.h) is told by the line of the user's source: through all functions of our own
+headers that were inlined. Accesses by the executor's own code in headers are left alone.
 """
 
 import re
@@ -26,7 +26,8 @@ _LOAD = re.compile(
     r"^ +%\S+ = load (?P<atomic>atomic )?(?:volatile )?(?P<type>.+?), ptr (?P<at>%[^,\s]+)(?=[ ,])"
 )
 _STORE = re.compile(
-    r"^ +store (?P<atomic>atomic )?(?:volatile )?(?P<type><[^>]*>|\{[^}]*\}|\[.*?\]|\S+) .*, ptr (?P<at>%[^,\s]+)(?=[ ,])"
+    r"^ +store (?P<atomic>atomic )?(?:volatile )?(?P<type><[^>]*>|\{[^}]*\}|\[.*?\]|\S+) .*"
+    r", ptr (?P<at>%[^,\s]+)(?=[ ,])"
 )
 _EXCHANGE = re.compile(
     r"^ +%\S+ = (?:cmpxchg (?:weak )?|atomicrmw )(?:volatile )?(?:\w+ )?ptr (?P<at>%[^,\s]+), (?P<type>\S+) "
@@ -63,7 +64,7 @@ class Places:
         self._known: dict[tuple[str, bool], tuple[int, int] | None] = {}
 
     def of(self, line: str, *, executor: bool = False) -> tuple[int, int] | None:
-        """Line and column in the user's source; None for code of the executor, unless that is asked for too."""
+        """Line and column in the user's source; None for the executor's code, unless asked for, too."""
         found = _DEBUG.search(line)
         if found is None:
             return None
@@ -209,8 +210,9 @@ class _Pass:
             text = self._source[spot.line - 1].strip() if 0 < spot.line <= len(self._source) else ""
             number = texts.setdefault(text, len(texts))
             rows.append(
-                f"%softmetal.spot {{ ptr @softmetal.text.{number}, i32 {spot.line}, i16 {spot.column % 65536}, "
-                f"i8 {spot.access}, i8 {min(spot.align, 128)}, i32 {spot.size}, i32 0 }}"
+                f"%softmetal.spot {{ ptr @softmetal.text.{number}, i32 {spot.line}, "
+                f"i16 {spot.column % 65536}, i8 {spot.access}, i8 {min(spot.align, 128)}, "
+                f"i32 {spot.size}, i32 0 }}"
             )
         yield "%softmetal.spot = type { ptr, i32, i16, i8, i8, i32, i32 }"
         for text, number in texts.items():

@@ -89,7 +89,7 @@ def rewrite(module: str, *, loops: bool, align: bool = True) -> str:
 
 
 def checkable(module: str) -> str:
-    """The module without what lets the optimiser read memory that the source does not: checked mode sees it."""
+    """The module without what lets the optimiser read more memory than the source does."""
     return re.sub(r" dereferenceable(?:_or_null)?\(\d+\)", "", module)
 
 

@@ -230,7 +230,8 @@ def _place_threadgroup_variables(tokens: Sequence[Token], function: Function) ->
                 f"static_assert({behind} <= softmetal::STATIC_THREADGROUP_BYTES, "
                 '"too much threadgroup memory");',
                 f"softmetal::static_bytes<{behind}>();",
-                f"auto & {part[0].text} = softmetal::threadgroup_variable<typename {type_name}, {offset}>();",
+                f"auto & {part[0].text} = softmetal::threadgroup_variable<typename {type_name}, {offset}, "
+                f"{number}>({_quote(part[0].text)});",
             ]
             visible.append((depth, behind))
             number += 1

@@ -13,8 +13,9 @@ void settle_overwrite(Worker &); // access.cpp
 static_assert(SM_SPACE_DEVICE == 0 && SM_SPACE_THREADGROUP == 1, "");
 
 enum : uint32_t {
-    FIRST_TABLE = SM_MAX_BUFFERS + 1, // in Checker::own; before them threadgroup memory, by argument, and static
-    STATIC      = SM_MAX_BUFFERS,
+    // In Checker::own: threadgroup memory by argument, then
+    FIRST_VARIABLE = SM_MAX_BUFFERS,
+    FIRST_TABLE    = FIRST_VARIABLE + 13,
 };
 
 static void name_region(sm_region & region, const char * name) {
@@ -89,7 +90,7 @@ bool observe_dispatch(Worker & worker, const sm_dispatch & dispatch) {
             place(worker, checker.own[arg.index], worker.threadgroup_memory[arg.index], dispatch.tg_bytes[arg.index], arg.name);
         }
     }
-    place(worker, checker.own[STATIC], worker.static_threadgroup_memory, dispatch.kernel->static_tg_bytes, "threadgroup variables");
+    checker.n_variables = 0;
     for (uint32_t i = 0; i < SM_OWN_REGIONS; ++i) {
         checker.shared->regions[i] = &checker.own[i];
     }
@@ -156,7 +157,7 @@ void observe_barrier(Worker & worker) {
         }
         flags &= at ? at->bytes : ~0u;
     }
-    ++checker.clock;
+    checker.last_barrier = ++checker.clock;
     for (uint32_t space = 0; space < 2; ++space) {
         if (flags >> space & 1) {
             checker.fences[space].threadgroup = checker.clock;
@@ -185,6 +186,22 @@ extern "C" void softmetal_at_barrier(uint32_t flags, Spot * spot) {
     Worker & worker = current_worker();
     spot->bytes     = flags;
     worker.checker->barrier[current_lane()] = spot;
+}
+
+extern "C" void softmetal_variable(char * start, size_t bytes, const char * name) {
+    Worker & worker   = current_worker();
+    Checker & checker = *worker.checker;
+    for (uint32_t i = 0; i < checker.n_variables; ++i) {
+        if (checker.own[FIRST_VARIABLE + i].start == (uintptr_t) start) {
+            return;
+        }
+    }
+    sm_region & last = checker.own[FIRST_TABLE - 1];
+    if (FIRST_VARIABLE + checker.n_variables < FIRST_TABLE) {
+        place(worker, checker.own[FIRST_VARIABLE + checker.n_variables++], start, bytes, name);
+    } else if (start + bytes > (char *) last.start + last.bytes) { // the last one takes all further ones
+        last.bytes = start + bytes - (char *) last.start;
+    }
 }
 
 extern "C" void softmetal_simdgroup_fence(Simdgroup * group, uint32_t flags) {

@@ -37,12 +37,14 @@ struct Checker {
     uint64_t            clock;
     uint64_t            dispatch_start;
     uint64_t            threadgroup_start;
+    uint64_t            last_barrier; // of the threadgroup, whatever memory it was for
     Fences              fences[2]; // by enum sm_space: device, threadgroup
     Overwrite           overwrite; // `at` is null when there is none
 
     Spot *              barrier[SM_MAX_THREADS]; // at which a lane waits; null: it has not come to one
     sm_region           own[SM_OWN_REGIONS];
     uint32_t            n_tables;
+    uint32_t            n_variables; // of the dispatch's kernel, as far as it has come to them
 
     Start *             starts;  // of the dispatch's threadgroups
     uint64_t            n_starts, room_for_starts;

@@ -74,6 +74,7 @@ void report_access(Worker & worker, uint32_t fault, const Spot & spot, uint32_t 
     fill_party(report.first, worker.position, lane, &spot, spot.access);
     if (other) {
         fill_party(report.second, threadgroup_at(checker, when(other)), lane_of(other), &spot_of(other), spot_of(other).access);
+        report.other_barrier = when(other) >= checker.threadgroup_start && when(other) < checker.last_barrier;
     }
     report.alignment = spot.align;
     send(worker);

@@ -5,7 +5,10 @@
 
 namespace softmetal {
 
-enum : uint32_t { THREADGROUP_GAP = 4 * 1024 };
+enum : uint32_t {
+    THREADGROUP_GAP     = 4 * 1024,
+    THREADGROUP_RESERVE = 48 * 1024, // for the kernel's own variables, which do not lie side by side either
+};
 
 bool observe_dispatch(Worker &, const sm_dispatch &);
 void observe_threadgroup(Worker &);

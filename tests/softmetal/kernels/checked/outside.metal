@@ -95,3 +95,18 @@ kernel void write_to_a_constant(device float * dst [[buffer(1)]], constant uint 
     *(device uint *) list = 3; // write-to-readonly 0.0.0
     dst[i] = list[0];
 }
+
+kernel void into_the_next_variable(ARGUMENTS) {
+    threadgroup float one[64];
+    threadgroup float two[64];
+    two[t]     = 1.0f;
+    one[t + 1] = src[i]; // threadgroup-overrun 0.1.31
+    dst[i] = two[t];
+}
+kernel void into_the_next_variable_right(ARGUMENTS) {
+    threadgroup float one[64];
+    threadgroup float two[64];
+    two[t] = 1.0f;
+    one[t] = src[i];
+    dst[i] = two[t];
+}
