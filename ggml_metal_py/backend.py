@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from .device import Device
 
 
+_APART, _ROWS_APART = 4096, 8
+"""Bytes and rows between tensors in checked mode."""
+
+
 class Buffer(Handle):
     """Memory of a backend that holds the values of a Context's tensors. Made by `Backend.alloc`."""
 
@@ -198,12 +202,30 @@ class Backend(Handle):
         self._check_size(leaves)
         native.gmpy_collect_errors()
         try:
-            pointer = native.ggml_backend_alloc_ctx_tensors(context._use(), self._use())
+            if self._is_metal and context.device.checked:
+                pointer = self._alloc_apart(leaves)
+            else:
+                pointer = native.ggml_backend_alloc_ctx_tensors(context._use(), self._use())
         finally:
             errors = native.take_errors()
         if pointer == native.ffi.NULL:
             raise MemoryError(errors or "the backend gives no memory")
         return Buffer(self, context, pointer, leaves)
+
+    def _alloc_apart(self, leaves: list[Any]) -> Any:
+        """Memory with room around each tensor: who leaves one in checked mode does not get into another."""
+        native, kind = self._native, self._buffer_type()
+        offsets, end = [], 0
+        for leaf in leaves:
+            room = max(_APART, _ROWS_APART * int(leaf.nb[1]))
+            offsets.append(end + room)
+            end = _aligned(offsets[-1] + int(native.ggml_backend_buft_get_alloc_size(kind, leaf))) + room
+        pointer = native.ggml_backend_buft_alloc_buffer(kind, end)
+        if pointer != native.ffi.NULL:
+            base = native.ffi.cast("char *", native.ggml_backend_buffer_get_base(pointer))
+            for leaf, offset in zip(leaves, offsets, strict=True):
+                native.ggml_backend_tensor_alloc(pointer, leaf, base + _aligned(offset))
+        return pointer
 
     def _buffer_type(self) -> Any:
         return self._native.ggml_backend_get_default_buffer_type(self._use())
@@ -351,6 +373,11 @@ class Backend(Handle):
 
     def __repr__(self) -> str:
         return "<Backend, closed>" if self.closed else f"<Backend {self.name}>"
+
+
+def _aligned(offset: int) -> int:
+    """To 32 bytes and no more, as upstream lays out tensors."""
+    return (offset + 63) // 64 * 64 + 32
 
 
 def _describe(native: Any, tensor: Any) -> str:

@@ -10,6 +10,7 @@ from .errors import GgmlAbort, GgmlMetalError
 from .profile import choose, chosen, profiles_of
 
 if TYPE_CHECKING:
+    from . import checked as checked_mode
     from .backend import Backend
     from .encoder import Encoder
     from .library import Library
@@ -41,21 +42,28 @@ class DeviceProps:
     op_offload_min_batch_size: int | None
 
 
-def open(upstream: str | None = None, name: str | None = None, *, profile: str | None = None) -> "Device":
+def open(
+    upstream: str | None = None,
+    name: str | None = None,
+    *,
+    profile: str | None = None,
+    checked: bool = False,
+) -> "Device":
     """Open the Metal device of an upstream row.
 
     `upstream` is a row of vendor/upstreams.toml; None takes `GGML_METAL_PY_UPSTREAM`, else the default.
     `name` picks one of several devices: `Metal` and `MTL` mean the first one, `MTL1` the second; every
     upstream's names are accepted. `profile` is the GPU that softmetal presents, one of `profiles()` such as
     `M1`; None takes `SOFTMETAL_PROFILE`, else M2. It can only be chosen before the first device of the row is
-    opened.
+    opened. `checked` makes softmetal look at every access to memory that kernels make, see checked.py; it
+    holds for all devices of the row as long as this one is open.
 
     Raises LibraryNotFound when the library or its kernels are missing, ValueError for an unknown name or
     profile, ForkedError in the child of a process that opened it.
     """
     native = open_native(upstream)
     choose(native, profile)
-    return Device(native, name)
+    return Device(native, name, checked=checked)
 
 
 def info(upstream: str | None = None, profile: str | None = None) -> dict[str, Any]:
@@ -72,7 +80,9 @@ def info(upstream: str | None = None, profile: str | None = None) -> dict[str, A
 class Device(Handle):
     """A Metal device. Closing it closes everything that was made from it."""
 
-    def __init__(self, native: Native, name: str | None = None) -> None:
+    _checked: "checked_mode.Mode | None" = None
+
+    def __init__(self, native: Native, name: str | None = None, *, checked: bool = False) -> None:
         self._library: Library | None = None
         native.gmpy_collect_errors()
         try:
@@ -93,6 +103,20 @@ class Device(Handle):
         if native.ggml_metal_device_get_library(metal_device) == native.ffi.NULL:
             self._pointer = None
             raise native.not_found(f"the device has no kernels: {errors or 'opened without them before'}")
+
+        if checked:
+            from .checked import Mode
+
+            self._checked = Mode(native)
+
+    def _release(self, pointer: Any) -> None:
+        if self._checked is not None:
+            self._checked.leave()
+
+    @property
+    def checked(self) -> bool:
+        """Whether it was opened in checked mode."""
+        return self._checked is not None
 
     def _metal_device(self) -> Any:
         # ggml_metal_device_get() would make another device: the registry's own is in its context.

@@ -71,7 +71,14 @@ def header_folders(layout: Layout) -> tuple[Path, ...]:
 def is_executor(path: Path) -> bool:
     """Whether a file of softmetal/exec/ belongs to the kernel libraries, which softmetal's compiler service
     builds, and not to ours."""
-    return path.stem in {"abi", "executor", "stack_switch", "worker"}
+    return path.parent.name == "checked" or path.stem in {
+        "abi",
+        "checked",
+        "executor",
+        "observer",
+        "stack_switch",
+        "worker",
+    }
 
 
 def _ggml_base(layout: Layout) -> Group:

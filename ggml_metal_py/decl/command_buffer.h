@@ -22,6 +22,9 @@ bool gmpy_command_buffer_run(ggml_metal_cmd_buf_t buffer, char * error, size_t s
 
 void gmpy_command_buffer_free(ggml_metal_cmd_buf_t buffer);
 
+// Where the memory of an MTLBuffer (ggml_metal_buffer_id.metal) begins; NULL where the CPU cannot see it.
+void * gmpy_metal_buffer_contents(void * metal_buffer);
+
 #ifdef __cplusplus
 }
 #endif

@@ -23,6 +23,10 @@ bool gmpy_command_buffer_run(ggml_metal_cmd_buf_t buffer, char * error, size_t s
     return false;
 }
 
+void * gmpy_metal_buffer_contents(void * metal_buffer) {
+    return [(id<MTLBuffer>) metal_buffer contents];
+}
+
 void gmpy_command_buffer_free(ggml_metal_cmd_buf_t buffer) {
     [(id<MTLCommandBuffer>) buffer release];
 }

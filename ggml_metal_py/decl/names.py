@@ -63,6 +63,7 @@ HEADERS = (
             "ggml_backend_graph_compute_async",
             "ggml_backend_get_default_buffer_type",
             "ggml_backend_tensor_set",
+            "ggml_backend_tensor_alloc",
             "ggml_backend_tensor_get",
             "ggml_backend_tensor_memset",
             "ggml_backend_tensor_copy",
@@ -120,6 +121,8 @@ STRUCTS: dict[str, tuple[str, ...] | None] = {
     "gmpy_dispatch": None,
     "gmpy_pipeline_record": None,
     "softmetal_profile": None,
+    "softmetal_party": None,
+    "softmetal_report": None,
     "softmetal_stats": None,
 }
 
@@ -134,6 +137,8 @@ ENUMS = (
     "gmpy_constant_type",
     "gmpy_failure",
     "gmpy_graph_problem",
+    "softmetal_access",
+    "softmetal_fault",
 )
 
 # Macros with an integer value.

@@ -4,9 +4,11 @@
 #include "event.h"
 #include "pipeline.h"
 #include "profile.h"
+#include "../exec/checks.h"
 #include "../exec/pool.h"
 
 #include <inttypes.h>
+#include <softmetal.h>
 #include <time.h>
 
 // As long as hosts themselves wait for an event. A GPU's watchdog is less patient.
@@ -48,7 +50,8 @@ static bool check_arguments(const struct dispatch_command * command, char * text
 static bool run_dispatch(struct dispatch_command * command, char * text, size_t size) {
     struct sm_dispatch *            dispatch = &command->dispatch;
     char *                          error    = NULL;
-    const struct sm_pipeline_code * code     = [command->pipeline code:&error];
+    const bool                      checked  = softmetal_checked();
+    const struct sm_pipeline_code * code     = [command->pipeline code:checked error:&error];
 
     if (!code) {
         snprintf(text, size, "%s", error);
@@ -63,7 +66,15 @@ static bool run_dispatch(struct dispatch_command * command, char * text, size_t 
     }
     const uint64_t start = now_ns();
     char           what[256];
-    if (!sm_pool_run(code->code.module, dispatch, what, sizeof what)) {
+    if (checked && !sm_checks_begin(dispatch, sm_pipeline_stats_name([command->pipeline stats]))) {
+        snprintf(text, size, "kernel %s: out of memory for checked mode", dispatch->kernel->name);
+        return false;
+    }
+    const bool ran = sm_pool_run(code->code.module, dispatch, what, sizeof what);
+    if (checked) {
+        sm_checks_end(dispatch);
+    }
+    if (!ran) {
         snprintf(text, size, "kernel %s: %s", dispatch->kernel->name, what);
         return false;
     }
@@ -82,6 +93,12 @@ static bool run_wait(const struct event_command * command, char * text, size_t s
     return false;
 }
 
+static void note_written(const void * memory, size_t size) {
+    if (softmetal_checked()) {
+        sm_checks_written(memory, size);
+    }
+}
+
 bool sm_command_run(struct command * command, char * text, size_t size) {
     switch (command->kind) {
         case COMMAND_DISPATCH:
@@ -90,12 +107,14 @@ bool sm_command_run(struct command * command, char * text, size_t size) {
             const struct fill_command * fill = (struct fill_command *) command;
 
             memset(fill->memory, fill->value, fill->size);
+            note_written(fill->memory, fill->size);
             return true;
         }
         case COMMAND_COPY: {
             const struct copy_command * copy = (struct copy_command *) command;
 
             memmove(copy->to, copy->from, copy->size);
+            note_written(copy->to, copy->size);
             return true;
         }
         case COMMAND_SIGNAL: {

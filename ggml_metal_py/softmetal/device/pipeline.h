@@ -13,7 +13,8 @@ struct sm_pipeline_code {
 @interface SMPipeline : NSObject <MTLComputePipelineState>
 + (id) newWithFunction:(SMFunction *) function;
 - (SMFunction *) function;
-// Finds the machine code, which may compile it. NULL, with a text to be freed, when there is none.
-- (const struct sm_pipeline_code *) code:(char **) error;
+// Finds the machine code, plain or for checked mode, which may compile it. NULL, with a text to be freed, when there
+// is none.
+- (const struct sm_pipeline_code *) code:(BOOL) checked error:(char **) error;
 - (struct sm_pipeline_stats *) stats;
 @end

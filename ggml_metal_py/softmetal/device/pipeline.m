@@ -13,8 +13,8 @@
     SMFunction *               _function;
     struct sm_pipeline_stats * _stats;
     pthread_mutex_t            _mutex; // of looking for the code
-    struct sm_pipeline_code    _code;  // valid, and fixed, once _ready
-    _Atomic bool               _ready;
+    struct sm_pipeline_code    _code[2];  // plain and checked: valid, and fixed, once _ready
+    _Atomic bool               _ready[2];
 }
 
 + (id) newWithFunction:(SMFunction *) function {
@@ -36,8 +36,10 @@
 
 - (void) dealloc {
     [_function release];
-    free((void *) _code.constants);
-    free((void *) _code.constants_set);
+    for (int i = 0; i < 2; i++) {
+        free((void *) _code[i].constants);
+        free((void *) _code[i].constants_set);
+    }
     pthread_mutex_destroy(&_mutex);
     [super dealloc];
 }
@@ -59,14 +61,19 @@
 }
 
 - (NSUInteger) staticThreadgroupMemoryLength {
-    return atomic_load(&_ready) ? _code.code.kernel->static_tg_bytes : 0;
+    for (int i = 0; i < 2; i++) {
+        if (atomic_load(&_ready[i])) {
+            return _code[i].code.kernel->static_tg_bytes;
+        }
+    }
+    return 0;
 }
 
 // False, with a text to be freed. Only under _mutex.
-- (BOOL) find:(char **) error {
+- (BOOL) find:(BOOL) checked error:(char **) error {
     struct sm_pipeline_code found;
 
-    if (!sm_library_code([_function library], [[_function name] UTF8String], &found.code, error)) {
+    if (!sm_library_code([_function library], [[_function name] UTF8String], checked, &found.code, error)) {
         return NO;
     }
     const struct sm_kernels * module    = found.code.module;
@@ -83,21 +90,23 @@
     }
     found.constants     = constants;
     found.constants_set = is_set;
-    _code               = found;
+    _code[checked]      = found;
     return YES;
 }
 
-- (const struct sm_pipeline_code *) code:(char **) error {
-    if (!atomic_load_explicit(&_ready, memory_order_acquire)) {
+- (const struct sm_pipeline_code *) code:(BOOL) checked error:(char **) error {
+    _Atomic bool * ready = &_ready[checked];
+
+    if (!atomic_load_explicit(ready, memory_order_acquire)) {
         pthread_mutex_lock(&_mutex);
-        const BOOL found = atomic_load_explicit(&_ready, memory_order_relaxed) || [self find:error];
-        atomic_store_explicit(&_ready, found, memory_order_release);
+        const BOOL found = atomic_load_explicit(ready, memory_order_relaxed) || [self find:checked error:error];
+        atomic_store_explicit(ready, found, memory_order_release);
         pthread_mutex_unlock(&_mutex);
         if (!found) {
             return NULL;
         }
     }
-    return &_code;
+    return &_code[checked];
 }
 
 @end

@@ -41,6 +41,10 @@ struct sm_pipeline_stats * sm_pipeline_stats(const char * name) {
     return entry;
 }
 
+const char * sm_pipeline_stats_name(const struct sm_pipeline_stats * pipeline) {
+    return pipeline->name;
+}
+
 static void add(_Atomic uint64_t * counter, uint64_t n) {
     atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
 }

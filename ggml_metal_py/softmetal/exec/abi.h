@@ -29,7 +29,7 @@ enum {
 
 // sm_kernels.flags
 enum {
-    SM_LIBRARY_CHECKED = 1u << 0, // reserved: loads and stores are instrumented
+    SM_LIBRARY_CHECKED = 1u << 0, // loads and stores are instrumented; runs with sm_dispatch.checked only
 };
 
 // sm_kernels.run
@@ -79,6 +79,8 @@ struct sm_dispatch {
     uint32_t                 threads[3];    // threads of a threadgroup
     const int64_t *          constants;     // [n_constants], each the memory image of a value, zero where unset
     const uint8_t *          constants_set; // [n_constants], 1 where the pipeline gave a value
+    struct sm_checked *      checked; // checked.h; NULL in plain mode
+    const char *             pipeline; // in checked mode: kernel and constants, for reports
 };
 
 // What one OS thread needs to run threadgroups: stacks, lanes, threadgroup memory. Never used by two threads at once.

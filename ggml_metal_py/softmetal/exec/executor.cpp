@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "executor.h"
+#include "observer.h"
 #include "worker.h"
 
 namespace softmetal {
@@ -104,6 +105,7 @@ static uint32_t advance_apart(Simdgroup & group) {
 // The lane to go on with when no lane of the last simdgroup can run.
 static Lane * next_simdgroup(Worker & worker) {
     if (!worker.running) {
+        observe_barrier(worker);
         worker.running = worker.live; // every lane that lives waits at the barrier, and goes on
         if (!worker.live) {
             return &worker.scheduler;
@@ -252,6 +254,7 @@ static void run_job() {
         Job & job = *worker.job;
         place_threadgroup(worker, job.first);
         for (uint64_t i = 0; i < job.count; ++i) {
+            observe_threadgroup(worker);
             run_threadgroup(worker);
             next_threadgroup(worker);
         }
@@ -293,6 +296,7 @@ sm_worker * worker_new() {
 
 void worker_free(sm_worker * handle) {
     if (Worker * worker = (Worker *) handle) {
+        observe_worker_end(*worker);
         munmap(worker->arena_threadgroup_memory, SM_TG_MAX_BYTES + SM_TG_SLACK);
         munmap(worker, ARENA_BYTES);
     }
@@ -305,11 +309,11 @@ static int refuse(Worker * worker, const char * why) {
 
 static int place_threadgroup_memory(Worker * worker, const sm_dispatch * dispatch) {
     const size_t align  = 64;
-    uint64_t used       = (dispatch->kernel->static_tg_bytes + align - 1) / align * align;
+    uint64_t used       = (dispatch->kernel->static_tg_bytes + align - 1) / align * align + THREADGROUP_RESERVE;
     worker->static_threadgroup_memory = worker->arena_threadgroup_memory;
     for (int i = 0; i < SM_MAX_BUFFERS; ++i) {
         worker->threadgroup_memory[i] = worker->arena_threadgroup_memory + used;
-        used += ((uint64_t) dispatch->tg_bytes[i] + align - 1) / align * align;
+        used += ((uint64_t) dispatch->tg_bytes[i] + align - 1) / align * align + THREADGROUP_GAP;
         if (used > SM_TG_MAX_BYTES) {
             return refuse(worker, "the dispatch asks for more threadgroup memory than SM_TG_MAX_BYTES");
         }
@@ -366,6 +370,9 @@ int run(sm_worker * handle, const sm_dispatch * dispatch, uint64_t first, uint64
     worker->constants     = dispatch->constants;
     worker->constants_set = dispatch->constants_set;
     worker->entry         = (const Entry *) dispatch->kernel->entry;
+    if (!observe_dispatch(*worker, *dispatch)) {
+        return refuse(worker, "no memory for checked mode, or not asked for it");
+    }
 
     Job job { first, count, {} };
     worker->job = &job;
@@ -373,6 +380,7 @@ int run(sm_worker * handle, const sm_dispatch * dispatch, uint64_t first, uint64
         worker->scheduler.sp = prepare_stack((char *) worker + LANE_STACKS, run_job);
     }
     switch_stack(&job.caller.sp, worker->scheduler.sp);
+    observe_end(*worker);
     return SM_OK;
 }
 

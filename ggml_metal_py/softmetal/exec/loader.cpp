@@ -40,8 +40,8 @@ std::string key_of(const std::string & source, const std::vector<Macro> & macros
     return hash.update("\0"sv).update(source).hex();
 }
 
-std::string file_of(const std::string & function) {
-    return "fn-" + Sha256().update(function).hex().substr(0, 16) + ".so";
+std::string file_of(const std::string & function, bool checked) {
+    return (checked ? "checked-fn-" : "fn-") + Sha256().update(function).hex().substr(0, 16) + ".so";
 }
 
 bool exists(const std::string & path) {
@@ -95,8 +95,8 @@ struct sm_library {
 
     bool has(const std::string & name) const { return std::binary_search(names_.begin(), names_.end(), name); }
 
-    // Finds or makes a kernel's machine code. Throws std::runtime_error.
-    sm_code code(const std::string & name);
+    // Finds or makes a kernel's machine code, plain or for checked mode. Throws std::runtime_error.
+    sm_code code(const std::string & name, bool checked);
 
     const std::vector<std::string> & functions() const { return names_; }
 
@@ -110,15 +110,15 @@ struct sm_library {
     std::optional<std::string> find(const std::string & file);
     std::string                make(const std::vector<std::string> & options);
     CacheEntry &               cached();
-    std::optional<sm_code>     find_code(const std::string & name);
-    const sm_kernels *         all();
+    std::optional<sm_code>     find_code(const std::string & name, bool checked);
+    const sm_kernels *         all(bool checked);
 
     const std::string           source_;
     const std::vector<Macro>    macros_;
     const std::string           file_; // "" when there is a source
     std::vector<std::string>    names_; // sorted; fixed once open() returned
     std::mutex                  mutex_; // of what follows, and of compiling
-    const sm_kernels *          all_ = nullptr;
+    const sm_kernels *          all_[2] = {}; // plain and checked
     std::unique_ptr<CacheEntry> cached_;
 };
 
@@ -170,26 +170,26 @@ void sm_library::open() {
     const auto list = cached().find("functions.txt");
     names_          = read_functions(list ? *list : make({"--functions-only"}));
     if (names_.size() <= MAX_FUNCTIONS_AT_ONCE && !find("all.so")) {
-        all_ = open_module(make({}), key);
+        all_[false] = open_module(make({}), key);
     }
 }
 
-const sm_kernels * sm_library::all() {
-    if (all_ == nullptr) {
-        if (const auto path = find("all.so")) {
-            all_ = open_module(*path, key);
+const sm_kernels * sm_library::all(bool checked) {
+    if (all_[checked] == nullptr) {
+        if (const auto path = find(checked ? "checked-all.so" : "all.so")) {
+            all_[checked] = open_module(*path, key);
         }
     }
-    return all_;
+    return all_[checked];
 }
 
-std::optional<sm_code> sm_library::find_code(const std::string & name) {
-    if (const sm_kernels * module = all()) {
+std::optional<sm_code> sm_library::find_code(const std::string & name, bool checked) {
+    if (const sm_kernels * module = all(checked)) {
         if (const sm_kernel * kernel = find_kernel(module, name)) {
             return sm_code{module, kernel};
         }
     }
-    if (const auto path = find(file_of(name))) {
+    if (const auto path = find(file_of(name, checked))) {
         const sm_kernels * module = open_module(*path, key);
         if (const sm_kernel * kernel = find_kernel(module, name)) {
             return sm_code{module, kernel};
@@ -198,21 +198,28 @@ std::optional<sm_code> sm_library::find_code(const std::string & name) {
     return std::nullopt;
 }
 
-sm_code sm_library::code(const std::string & name) {
+sm_code sm_library::code(const std::string & name, bool checked) {
     if (!file_.empty()) {
         throw std::runtime_error("NoKernelSource: " + name + " cannot run: " + file_ +
                                  " holds code for Apple's GPUs, and there is no source to compile");
     }
     std::lock_guard<std::mutex> lock(mutex_);
-    if (const auto code = find_code(name)) {
+    if (const auto code = find_code(name, checked)) {
         return *code;
     }
     if (!compiler_available()) {
-        throw std::runtime_error("kernel " + name + " has no machine code: looked for " + key + "/all.so and " + key + "/" +
-                                 file_of(name) + " in " + join(kernel_folders()) +
+        throw std::runtime_error("kernel " + name + " has no machine code: looked for " + key + "/" +
+                                 (checked ? "checked-" : "") + "all.so and " + key + "/" + file_of(name, checked) + " in " + join(kernel_folders()) +
                                  "; build the kernels, or set SOFTMETAL_COMPILER to the compiler's command");
     }
-    const std::string  path   = make({"--function", name});
+    std::vector<std::string> options;
+    if (names_.size() > MAX_FUNCTIONS_AT_ONCE || !checked) {
+        options = {"--function", name};
+    }
+    if (checked) {
+        options.push_back("--checked");
+    }
+    const std::string  path   = make(options);
     const sm_kernels * module = open_module(path, key);
     if (const sm_kernel * kernel = find_kernel(module, name)) {
         return sm_code{module, kernel};
@@ -226,11 +233,12 @@ size_t sm_library::n_prebuilt() {
     }
     std::lock_guard<std::mutex> lock(mutex_);
     try {
-        if (const sm_kernels * module = all()) {
+        if (const sm_kernels * module = all(false)) {
             return module->n_kernels;
         }
         return size_t(std::count_if(names_.begin(), names_.end(), [&](const std::string & name) {
-            return find_prebuilt(file_of(name)) || (compiler_available() && cached().has(file_of(name)));
+            const std::string file = file_of(name, false);
+            return find_prebuilt(file) || (compiler_available() && cached().has(file));
         }));
     } catch (const std::runtime_error &) {
         return 0; // there are some that do not fit, or a compiler that does not run
@@ -333,9 +341,9 @@ const char * sm_library_function(const struct sm_library * library, size_t index
     return index < library->functions().size() ? library->functions()[index].c_str() : nullptr;
 }
 
-bool sm_library_code(struct sm_library * library, const char * name, struct sm_code * code, char ** error) {
+bool sm_library_code(struct sm_library * library, const char * name, bool checked, struct sm_code * code, char ** error) {
     try {
-        *code = library->code(name);
+        *code = library->code(name, checked);
         return true;
     } catch (const std::exception & exception) {
         store(error, exception);

@@ -6,6 +6,7 @@
 //   <key>/functions.txt   "softmetal 1", then one host name a line, sorted
 //   <key>/all.so          all kernels,
 //   <key>/fn-<hash>.so    or one of them; hash is the first 16 hex digits of the sha256 of its name
+//   <key>/checked-...     the same for checked mode
 // So does the cache, in a folder of each version of the compiler service (cache.h, msl/cache.py).
 // A compiled library of Apple's (.metallib) is opened for its names alone; none of its kernels can run.
 //
@@ -47,7 +48,7 @@ bool sm_library_has(const struct sm_library * library, const char * name);
 const char * sm_library_function(const struct sm_library * library, size_t index);
 
 // May take as long as compiling the kernel takes. Concurrent calls for one library wait for each other.
-bool sm_library_code(struct sm_library * library, const char * name, struct sm_code * code, char ** error);
+bool sm_library_code(struct sm_library * library, const char * name, bool checked, struct sm_code * code, char ** error);
 
 #ifdef __cplusplus
 }

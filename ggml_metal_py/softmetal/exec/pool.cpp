@@ -80,7 +80,8 @@ class Job {
   public:
     Job(const sm_kernels * module, const sm_dispatch * dispatch, uint64_t threadgroups, int threads)
         : module_(module), dispatch_(dispatch), threadgroups_(threadgroups),
-          chunk_(std::max<uint64_t>(1, threadgroups / (uint64_t(threads) * CHUNKS_PER_THREAD))) {}
+          chunk_(dispatch->checked ? threadgroups // it is one run: time goes on through all of it
+                                   : std::max<uint64_t>(1, threadgroups / (uint64_t(threads) * CHUNKS_PER_THREAD))) {}
 
     bool has_work() const { return next_.load(std::memory_order_relaxed) < threadgroups_; }
 
@@ -256,7 +257,8 @@ std::atomic<int> & threads() {
 
 bool sm_pool_run(const struct sm_kernels * module, const struct sm_dispatch * dispatch, char * error, size_t size) {
     const uint64_t threadgroups = uint64_t(dispatch->grid[0]) * dispatch->grid[1] * dispatch->grid[2];
-    const int      used         = int(std::min<uint64_t>(uint64_t(threads().load()), threadgroups));
+    const int      most         = dispatch->checked ? 1 : threads().load();
+    const int      used         = int(std::min<uint64_t>(uint64_t(most), threadgroups));
     Job            job(module, dispatch, threadgroups, std::max(1, used));
     if (used > 1) {
         pool().run(job, used - 1);

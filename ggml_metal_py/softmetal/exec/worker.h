@@ -103,6 +103,11 @@ struct Worker {
 
     char *          arena_threadgroup_memory; // SM_TG_MAX_BYTES + SM_TG_SLACK
     const char *    error;
+
+#if defined(SM_CHECKED)
+    struct Checker * checker; // exec/checked/
+    struct sm_cell * threadgroup_cells;
+#endif
 };
 
 SM_INLINE Worker & current_worker() { return *(Worker *) (stack_pointer() & ~(ARENA_BYTES - 1)); }

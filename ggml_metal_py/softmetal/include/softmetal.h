@@ -75,6 +75,74 @@ void   softmetal_autorelease_pop(void * pool);
 void * softmetal_task_context(void);
 void   softmetal_set_task_context(void * context);
 
+// ---- checked mode (README.md)
+
+// From now on dispatches run instrumented kernels, which are compiled on demand, one at a time on one thread. 0: as usual.
+void softmetal_set_checked(int on);
+int  softmetal_checked(void);
+
+// Which memory kernels may touch. As soon as a region lies in a buffer, the rest of the buffer is out of bounds;
+// a buffer without any may be touched as a whole, and counts as written. Regions do not overlap; one that is
+// added a second time begins anew. `written`: it has values; else reading it before a kernel wrote it is a fault.
+// 0 when it overlaps another one.
+int  softmetal_add_region(const char * name, const void * start, size_t bytes, int written);
+void softmetal_forget_regions(void);
+
+#define SOFTMETAL_NAME_BYTES   64
+#define SOFTMETAL_KERNEL_BYTES 192
+#define SOFTMETAL_LINE_BYTES   160
+
+enum softmetal_fault {
+    SOFTMETAL_OUT_OF_BOUNDS = 1,
+    SOFTMETAL_THREADGROUP_OVERRUN,
+    SOFTMETAL_UNINITIALISED_READ,
+    SOFTMETAL_RACE,
+    SOFTMETAL_LOCKSTEP_RELIANCE,
+    SOFTMETAL_MISALIGNED,
+    SOFTMETAL_DIVERGENT_BARRIER,
+    SOFTMETAL_WRITE_TO_READONLY,
+    SOFTMETAL_THREADGROUP_LENGTH,
+};
+
+enum softmetal_access {
+    SOFTMETAL_NO_ACCESS = 0, // there is no such party
+    SOFTMETAL_READ      = 1,
+    SOFTMETAL_WRITE     = 2,
+    SOFTMETAL_ATOMIC    = 4, // with one or both of those
+    SOFTMETAL_BARRIER   = 8, // waits there
+    SOFTMETAL_RETURNED  = 16,
+};
+
+// A thread and what it did. Lines are those of the kernels' source, 0 where unknown.
+struct softmetal_party {
+    uint32_t access; // enum softmetal_access
+    uint32_t threadgroup[3];
+    uint32_t simdgroup;
+    uint32_t lane; // in the simdgroup
+    uint32_t line;
+    uint32_t column;
+    uint32_t bytes;
+    char     text[SOFTMETAL_LINE_BYTES]; // of the line
+};
+
+struct softmetal_report {
+    uint32_t               fault; // enum softmetal_fault
+    uint32_t               in_threadgroup_memory;
+    uint32_t               other_barrier; // of a race: there is a barrier between the two, but for other memory or none
+    struct softmetal_party first;  // whose access showed the fault
+    struct softmetal_party second; // the one before it that it is at odds with
+    char                   kernel[SOFTMETAL_KERNEL_BYTES]; // host name, {index=value,...} of its function constants
+    char                   region[SOFTMETAL_NAME_BYTES];   // the one that holds the address, else the nearest
+    int64_t                offset;       // of the first byte concerned, from the region's start
+    uint64_t               region_bytes;
+    uint32_t               alignment;    // of SOFTMETAL_MISALIGNED: what the type asks for
+    uint64_t               count;        // how often it was seen
+};
+
+// The next report that was not taken, in the order in which they were found. Faults that differ in nothing but threads
+// and addresses are one report. 0: there is none.
+int softmetal_take_report(struct softmetal_report * report);
+
 // ---- counters
 
 struct softmetal_stats {

@@ -7,6 +7,7 @@
     lockstep    makes the order within a simdgroup explicit where kernels count on it
     translate   turns the tokens into C++ for include/metal_stdlib
     ir          gives integer division the GPU's meaning, in the compiler's own output
+    instrument  for checked mode: a call before each access to memory
     compile     compiler runs, in parallel, and the link with exec/
     objects     compiled units that a later build finds again
     store       where results lie, and how they come there whole

@@ -44,6 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     what = verb.add_mutually_exclusive_group()
     what.add_argument("--functions-only", action="store_true", help="list the host names, compile nothing")
     what.add_argument("--function", metavar="NAME", help="compile the kernel of this host name only")
+    verb.add_argument("--checked", action="store_true", help="make kernels for checked mode")
     verb.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="compiler processes at once")
     verb.add_argument(
         "--keep", type=Path, metavar="FOLDER", help="keep compiled units there, for the next build of SOURCE"
@@ -66,7 +67,7 @@ def _build(options: argparse.Namespace) -> Path:
     from .scratch import scratch
 
     source = Source.read(options.source, _macros(options.define), options.name)
-    wanted = Wanted(options.functions_only, options.function)
+    wanted = Wanted(options.functions_only, options.function, options.checked)
     if options.cache is not None:
         return build_in_cache(options.cache, source, find_toolchain(), wanted, options.jobs)
     with scratch(options.out) as work:

@@ -36,16 +36,20 @@ class Source:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to make of a source: every kernel, or the one named `function`, or no more than their names."""
+    """What to make of a source: every kernel, or the one named `function`, or no more than their names.
+
+    `checked` kernels are for checked mode.
+    """
 
     functions_only: bool = False
     function: str | None = None
+    checked: bool = False
 
     def file(self, folder: Path, key: str) -> Path:
         """Where it lies: a kernel library, or functions.txt."""
         if self.functions_only:
             return store.functions_file(folder, key)
-        return store.library_file(folder, key, self.function)
+        return store.library_file(folder, key, self.function, self.checked)
 
 
 EVERYTHING = Wanted()
@@ -88,7 +92,7 @@ def build_source(
     preprocessed = preprocess(
         source.content.decode("utf-8", "replace"), source.name, source.macros, source.folder, toolchain
     )
-    translation = translate(preprocessed)
+    translation = translate(preprocessed, fibers=wanted.checked)
     kernels = translation.program.kernels
     if not kernels:
         raise MslError(f"{source.name}: no kernel functions\n")
@@ -101,5 +105,6 @@ def build_source(
     store.publish(listed, store.functions_file(folder, source.key))
     target = wanted.file(folder, source.key)
     if not wanted.functions_only:
-        link_kernels(translation, kernels, source.key, target, toolchain, jobs, progress, keep)
+        checked = source.content.decode("utf-8", "replace").splitlines() if wanted.checked else None
+        link_kernels(translation, kernels, source.key, target, toolchain, jobs, progress, keep, checked)
     return target

@@ -1,7 +1,7 @@
 """Runs the compiler: translated kernels, in several processes at once, plus the executor, into one library.
 
 A unit is compiled in two steps, C++ to LLVM's IR without optimisation and from there to machine code,
-with ir.py in between.
+with ir.py in between. For checked mode the second step is two, with instrument.py in between.
 """
 
 import concurrent.futures
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ..toolchain import Toolchain
-from . import ir
+from . import instrument, ir
 from .errors import MslError
 from .objects import Objects
 from .program import Kernel
@@ -41,6 +41,9 @@ _LANGUAGE = (
     # and NaNs stay, as kernels mask with them. `#pragma METAL fp math_mode(safe)` turns it off.
     "-ffp-contract=fast", "-fassociative-math", "-fno-signed-zeros", "-fno-math-errno", "-fno-trapping-math",
 )
+# Checked mode: of what a kernel says it reads little may be optimised away, and its lines must be known.
+_CHECKED = {"-O2": "-O1", "-g0": "-g1"}
+_CHECKED_ONLY = ("-DSM_CHECKED", "-fno-vectorize", "-fno-slp-vectorize")
 _DIAGNOSTICS = ("-Wno-everything", "-ferror-limit=20", "-ftemplate-backtrace-limit=4")
 # fmt: on
 
@@ -56,8 +59,11 @@ def link_kernels(
     jobs: int = 1,
     progress: Progress = lambda done, total: None,
     keep: Path | None = None,
+    checked: Sequence[str] | None = None,
 ) -> None:
     """Compile these kernels, sorted by host name, into the kernel library `output`.
+
+    `checked` makes one for checked mode, and gives the source's lines for its reports.
 
     The toolchain works on the file system of `output`. `keep` is a folder where compiled units stay for the
     next build of these kernels.
@@ -72,7 +78,7 @@ def link_kernels(
         def compile_table() -> Path:
             table = scratch / "table.cpp"
             table.write_text(translation.table(kernels, source_hash, toolchain.cpu, static_bytes))
-            return _compile(table, scratch / "table.o", toolchain)
+            return _compile(table, scratch / "table.o", toolchain, checked is not None)
 
         def compile_unit(number: int) -> Path:
             return _compile_unit(
@@ -82,10 +88,18 @@ def link_kernels(
                 kept,
                 toolchain,
                 static_bytes,
+                checked,
             )
 
+        executor = [
+            _EXEC / "executor.cpp",
+            *(sorted(_EXEC.glob("checked/*.cpp")) if checked is not None else ()),
+        ]
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            work = [pool.submit(_compile, _EXEC / "executor.cpp", scratch / "executor.o", toolchain)]
+            work = [
+                pool.submit(_compile, path, scratch / f"{path.stem}.o", toolchain, checked is not None)
+                for path in executor
+            ]
             work += [pool.submit(compile_unit, i) for i in range(len(units))]
             # With threadgroup variables, the table has what is only known once the units are compiled.
             late = any(kernel.has_threadgroup_variables for kernel in kernels)
@@ -122,13 +136,15 @@ def _units(kernels: Sequence[Kernel]) -> Iterator[Sequence[Kernel]]:
             yield alike[first : first + _KERNELS_PER_UNIT]
 
 
-def _flags(toolchain: Toolchain) -> list[str]:
-    return [*_language(toolchain), *_machine(toolchain), f"-I{_HERE / 'include'}", f"-I{_EXEC}"]
+def _flags(toolchain: Toolchain, checked: bool) -> list[str]:
+    folders = [_HERE / "include", _EXEC, *([_EXEC.parent / "include"] if checked else [])]
+    return [*_language(toolchain, checked), *_machine(toolchain), *(f"-I{folder}" for folder in folders)]
 
 
-def _language(toolchain: Toolchain) -> list[str]:
+def _language(toolchain: Toolchain, checked: bool) -> list[str]:
     # A sanitizer that was asked for; zig lets -fno-sanitize win, wherever it stands.
-    return [flag for flag in _LANGUAGE if flag != "-fno-sanitize=all" or not toolchain.kernel_flags]
+    flags = [flag for flag in _LANGUAGE if flag != "-fno-sanitize=all" or not toolchain.kernel_flags]
+    return [*(_CHECKED.get(flag, flag) for flag in flags), *_CHECKED_ONLY] if checked else flags
 
 
 def _machine(toolchain: Toolchain) -> list[str]:
@@ -136,8 +152,9 @@ def _machine(toolchain: Toolchain) -> list[str]:
     return [*(["-mno-red-zone"] if toolchain.arch == "x86_64" else []), *toolchain.kernel_flags]
 
 
-def _compile(source: Path, target: Path, toolchain: Toolchain) -> Path:
-    _run([*toolchain.cxx, *_flags(toolchain), "-c", str(source), "-o", str(target)], toolchain)
+def _compile(source: Path, target: Path, toolchain: Toolchain, checked: bool) -> Path:
+    flags = ["-O2" if flag == "-O1" else flag for flag in _flags(toolchain, checked)]
+    _run([*toolchain.cxx, *flags, "-c", str(source), "-o", str(target)], toolchain)
     return target
 
 
@@ -148,16 +165,23 @@ def _compile_unit(
     kept: Objects,
     toolchain: Toolchain,
     static_bytes: dict[str, int],
+    checked: Sequence[str] | None,
 ) -> Path:
-    compiler = [*toolchain.cxx, *_flags(toolchain)]
+    compiler = [*toolchain.cxx, *_flags(toolchain, checked is not None)]
     to_ir = ["-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-x", "c++", "-", "-o", str(module)]
     frame = f"-Wframe-larger-than={_FRAME_BYTES}"
     _run([*compiler, *_DIAGNOSTICS, frame, *to_ir], toolchain, translation.unit(kernels))
     written = module.read_text()
     static_bytes.update(ir.static_threadgroup_bytes(written))
-    rewritten = ir.rewrite(written, loops=not kernels[0].uses_sync)
+    if checked is None:
+        rewritten = ir.rewrite(written, loops=not kernels[0].uses_sync)
+    else:
+        rewritten = _instrumented(written, module, toolchain, checked)
     module.write_text(rewritten)
-    to_object = [*_language(toolchain), *_machine(toolchain), frame, "-Werror=frame-larger-than"]
+    to_object = [*_language(toolchain, checked is not None), *_machine(toolchain)]
+    to_object += [frame, "-Werror=frame-larger-than"]
+    if checked is not None:
+        to_object += ["-Xclang", "-disable-llvm-passes"]  # what they know of functions no longer holds
     target = kept.file([toolchain.describe(), *to_object], rewritten)
     if not target.exists():
         partial = target.with_name(f".{target.name}.{os.getpid()}")
@@ -165,6 +189,15 @@ def _compile_unit(
         partial.replace(target)
     module.unlink()
     return target
+
+
+def _instrumented(written: str, module: Path, toolchain: Toolchain, source: Sequence[str]) -> str:
+    """The unit after optimisation, with checked mode's calls."""
+    module.write_text(ir.checkable(ir.rewrite(written, loops=False, align=False)))
+    optimised = module.with_suffix(".optimised.ll")
+    to_ir = [*_language(toolchain, checked=True), *_machine(toolchain), "-S", "-emit-llvm"]
+    _run([*toolchain.cxx, *to_ir, str(module), "-o", str(optimised)], toolchain)
+    return ir.claim_elements(instrument.instrument(optimised.read_text(), source))
 
 
 def _run(command: Sequence[str], toolchain: Toolchain, text: str | None = None) -> None:

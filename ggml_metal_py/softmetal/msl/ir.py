@@ -65,11 +65,13 @@ def static_threadgroup_bytes(module: str) -> dict[str, int]:
     return found
 
 
-def rewrite(module: str, *, loops: bool) -> str:
-    """The module with all of that changed. `loops`: lanes run in loops, not in fibers."""
+def rewrite(module: str, *, loops: bool, align: bool = True) -> str:
+    """The module with all of that changed. `loops`: lanes run in loops, not in fibers.
+
+    `align` False leaves the alignment to `claim_elements`: checked mode wants to know what types ask for.
+    """
     module = re.sub(r"^(; ModuleID|source_filename) = .*\n", "", module, flags=re.MULTILINE)
-    module = _ACCESS.sub(_element_aligned, module)
-    module = re.sub(r"(call void @llvm\.mem(?:cpy|move|set)\..*)", _unaligned, module)
+    module = claim_elements(module) if align else module
     module = re.sub(r" align \d+ (?=dereferenceable)|, !align !\d+", " ", module)
     module = re.sub(r", !nontemporal !\d+", f", !invariant.load !{_UNUSED_METADATA}", module)
     needed: set[tuple[str, str]] = set()
@@ -84,6 +86,17 @@ def rewrite(module: str, *, loops: bool) -> str:
     module, converted = _saturate(module)
     definitions += converted
     return "\n".join([module, *definitions, f"!{_UNUSED_METADATA} = !{{}}", ""])
+
+
+def checkable(module: str) -> str:
+    """The module without what lets the optimiser read more memory than the source does."""
+    return re.sub(r" dereferenceable(?:_or_null)?\(\d+\)", "", module)
+
+
+def claim_elements(module: str) -> str:
+    """The module with accesses that count on no more than the alignment of what they move."""
+    module = _ACCESS.sub(_element_aligned, module)
+    return re.sub(r"(call void @llvm\.mem(?:cpy|move|set)\..*)", _unaligned, module)
 
 
 def _function(op: str, kind: str) -> str:

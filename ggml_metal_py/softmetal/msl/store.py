@@ -3,6 +3,7 @@
     FOLDER/KEY/functions.txt   "softmetal 1", then the host names, sorted
     FOLDER/KEY/all.so          every kernel
     FOLDER/KEY/fn-HASH.so      one kernel; HASH is the first 16 hex digits of sha256 of its host name
+    FOLDER/KEY/checked-...     the same two for checked mode
 
 A file is written aside and renamed, so nobody sees half of it. Its last line, the seal, is the sha256 of all
 before it: that tells a file which a crash or a full disk has damaged. (An ELF file may have more at its end.)
@@ -22,11 +23,10 @@ def functions_file(folder: Path, key: str) -> Path:
     return folder / key / "functions.txt"
 
 
-def library_file(folder: Path, key: str, host_name: str | None = None) -> Path:
+def library_file(folder: Path, key: str, host_name: str | None = None, checked: bool = False) -> Path:
     """The library with every kernel, or with one."""
-    if host_name is None:
-        return folder / key / "all.so"
-    return folder / key / f"fn-{hashlib.sha256(host_name.encode()).hexdigest()[:16]}.so"
+    name = "all" if host_name is None else f"fn-{hashlib.sha256(host_name.encode()).hexdigest()[:16]}"
+    return folder / key / f"{'checked-' if checked else ''}{name}.so"
 
 
 def functions_text(host_names: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from . import converge, lockstep, strides
 from .program import (
@@ -117,11 +117,16 @@ def _argument(parameter: Parameter) -> str:
     return f"{{ {kind}, {parameter.index}, {int(parameter.writable)}, {_quote(parameter.name)} }}"
 
 
-def translate(preprocessed: str) -> Translation:
-    """Translate preprocessed MSL. Raises MslError for what softmetal does not have."""
+def translate(preprocessed: str, *, fibers: bool = False) -> Translation:
+    """Translate preprocessed MSL. Raises MslError for what softmetal does not have.
+
+    `fibers`: every lane has a stack of its own, also in kernels where none waits.
+    """
     program = parse(tokenize(preprocessed))
     lockstep.insert_points(program)
     find_kernels(program)
+    if fibers:
+        program.kernels = [replace(kernel, uses_sync=True) for kernel in program.kernels]
     strides.find(program)
     converge.order(program)
     for function in program.functions:
@@ -226,7 +231,8 @@ def _place_threadgroup_variables(tokens: Sequence[Token], function: Function) ->
                 f"static_assert({behind} <= softmetal::STATIC_THREADGROUP_BYTES, "
                 '"too much threadgroup memory");',
                 f"softmetal::static_bytes<{behind}>();",
-                f"auto & {part[0].text} = softmetal::threadgroup_variable<typename {type_name}, {offset}>();",
+                f"auto & {part[0].text} = softmetal::threadgroup_variable<typename {type_name}, {offset}, "
+                f"{number}>({_quote(part[0].text)});",
             ]
             visible.append((depth, behind))
             number += 1

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..toolchain import Toolchain
 
 _SOFTMETAL = Path(__file__).resolve().parents[1]
-_MAKERS = ("toolchain.py", "msl/**/*.py", "msl/include/**/*", "exec/*")
+_MAKERS = ("toolchain.py", "msl/**/*.py", "msl/include/**/*", "exec/**/*", "include/softmetal.h")
 
 
 def version(toolchain: Toolchain) -> str:

@@ -175,9 +175,21 @@ template<class T, int SLOT> SM_INLINE T function_constant() {
 
 template<int SLOT> SM_INLINE bool function_constant_defined() { return current_worker().constants_set[SLOT]; }
 
-// A `threadgroup` variable declared in a kernel, at its place in the static threadgroup memory.
-template<class T, uint32_t OFFSET> SM_INLINE T & threadgroup_variable() {
-    return *(T *) (current_worker().static_threadgroup_memory + OFFSET);
+// In checked mode there is room behind each variable, and their places are known.
+#if defined(SM_CHECKED)
+enum : uint32_t { VARIABLE_GAP = 256 };
+extern "C" void softmetal_variable(const void * start, size_t bytes, const char * name);
+SM_INLINE void note_variable(const void * start, size_t bytes, const char * name) { softmetal_variable(start, bytes, name); }
+#else
+enum : uint32_t { VARIABLE_GAP = 0 };
+SM_INLINE void note_variable(const void *, size_t, const char *) {}
+#endif
+
+// A `threadgroup` variable declared in a kernel, the NUMBER-th, at its place in the static threadgroup memory.
+template<class T, uint32_t OFFSET, uint32_t NUMBER> SM_INLINE T & threadgroup_variable(const char * name) {
+    char * start = current_worker().static_threadgroup_memory + OFFSET + NUMBER * VARIABLE_GAP;
+    note_variable(start, sizeof(T), name);
+    return *(T *) start;
 }
 
 // Tells compile.py where a threadgroup variable ends.

@@ -172,16 +172,35 @@ SM_INLINE void lockstep() { wait_at(SITE_LOCKSTEP, nullptr); }
 // Where lanes that went different ways wait for each other, see converge.py.
 SM_INLINE void converge(uint32_t number) { wait_at(Place { number, 0 }.site(0, 0), nullptr); }
 
+// What checked mode wants to know of barriers (exec/checked/): which one a lane waits at, and that a simdgroup's
+// lanes all came to theirs.
+#if defined(SM_CHECKED)
+extern "C" void softmetal_at_barrier(uint32_t flags, void * spot); // msl/instrument.py adds the spot
+extern "C" void softmetal_simdgroup_fence(Simdgroup *, uint32_t flags);
+SM_INLINE void note_barrier(mem_flags flags) { softmetal_at_barrier((uint32_t) flags, nullptr); }
+template<uint32_t FLAGS> static void fence_with(Simdgroup & group, uint32_t) { softmetal_simdgroup_fence(&group, FLAGS); }
+SM_INLINE Collective fence(mem_flags flags) {
+    constexpr Collective by_flags[] = { fence_with<0>, fence_with<1>, fence_with<2>, fence_with<3> };
+    return by_flags[(uint32_t) flags & 3];
+}
+#else
+SM_INLINE void note_barrier(mem_flags) {}
+SM_INLINE Collective fence(mem_flags) { return nullptr; }
+#endif
+
 } // namespace softmetal
 
 namespace metal {
 
-SM_INLINE void threadgroup_barrier(mem_flags) { softmetal::wait_at(softmetal::SITE_BARRIER, nullptr); }
+SM_INLINE void threadgroup_barrier(mem_flags flags) {
+    softmetal::note_barrier(flags);
+    softmetal::wait_at(softmetal::SITE_BARRIER, nullptr);
+}
 
 // With mem_none it orders no memory: it is a hint for the GPU's scheduler, and nothing here.
 SM_INLINE void simdgroup_barrier(mem_flags flags, SM_PLACE) {
     if (flags != mem_flags::mem_none) {
-        softmetal::wait_at(SM_HERE.site(0, 0), nullptr);
+        softmetal::wait_at(SM_HERE.site(0, 0), softmetal::fence(flags));
     }
 }
 

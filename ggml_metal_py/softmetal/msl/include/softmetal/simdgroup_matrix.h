@@ -40,7 +40,12 @@ template<class T> SM_INLINE Row round_row(Row row) {
 }
 
 // The work itself, out of line: kernels unroll these by the hundred, and a matrix does not fit into registers anyway.
+// In checked mode accesses are known by the line that they are inlined into.
+#if defined(SM_CHECKED)
+#define SM_OUT_OF_LINE SM_INLINE
+#else
 #define SM_OUT_OF_LINE static __attribute__((noinline))
+#endif
 
 template<class T> SM_OUT_OF_LINE void load(Row * rows, const T * p, ulong stride) {
     for (int i = 0; i < 8; ++i) rows[i] = load_row(p + i * stride);
