@@ -8,7 +8,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import check, ops, select
+    from . import check, fuzz, ops, select
     from .arrays import mul_mat
     from .backend import Backend, Buffer, Graph
     from .device import Device, DeviceProps, info, open
@@ -97,6 +97,7 @@ __all__ = [
     "Type",
     "UnsupportedOp",
     "check",
+    "fuzz",
     "info",
     "mul_mat",
     "open",
@@ -108,7 +109,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("check", "ops", "select"):
+    if name in ("check", "fuzz", "ops", "select"):
         return importlib.import_module(f".{name}", __name__)
     home = _HOMES.get(name)
     if home is None:

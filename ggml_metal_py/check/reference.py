@@ -14,14 +14,14 @@ from .expression import Call, Leaf, Tree, names, nodes
 # What holds real numbers, and can be held as f32 instead.
 _REAL = frozenset(type for type in Type if type not in (Type.I8, Type.I16, Type.I32, Type.I64, Type.F64))
 
-# It takes these sources' values to lie side by side, and does not look.
-_SIDE_BY_SIDE = frozenset(["leaky_relu"])
+# It takes these sources' values, or rows, to lie side by side, and does not look.
+_SIDE_BY_SIDE = frozenset(["leaky_relu", "argsort", "argsort_top_k", "top_k"])
 
 # It counts in the wrong rows of tensors with more than two axes.
 _FLAT = frozenset(["count_equal"])
 
 # It rounds the other source to the type of the weights, or to 8 bits: that would hide the device's errors.
-_ROUNDED = frozenset(["mul_mat", "mul_mat_id", "flash_attn_ext"])
+_ROUNDED = frozenset(["mul_mat", "mul_mat_id", "flash_attn_ext", "conv_transpose_1d"])
 
 # Arguments of which it takes no other type.
 _KEPT = {"flash_attn_ext": 3}

@@ -183,6 +183,28 @@ def _special(shape: tuple[int, ...], low: float, high: float, random: np.random.
     return values
 
 
+@_fill("huge")
+def _huge(shape: tuple[int, ...], low: float, high: float, random: np.random.Generator) -> Values:
+    """Of all sizes up to the largest float, of both signs: sums and products overflow. For f32 only."""
+    values = 10.0 ** random.uniform(30, 38.5, shape) * random.choice([-1.0, 1.0], shape)
+    return np.asarray(values, np.float32)
+
+
+@_fill("subnormal")
+def _subnormal(shape: tuple[int, ...], low: float, high: float, random: np.random.Generator) -> Values:
+    """Around the smallest normal float, of both signs: products and differences are subnormal, or 0."""
+    values = 10.0 ** random.uniform(-41, -36, shape) * random.choice([-1.0, 1.0], shape)
+    return np.asarray(values, np.float32)
+
+
+@_fill("nan")
+def _nan(shape: tuple[int, ...], low: float, high: float, random: np.random.Generator) -> Values:
+    """Among values of the range: a NaN here and there."""
+    values = random.uniform(low, high, shape).astype(np.float32)
+    values[random.random(shape) < 1 / 8] = np.nan
+    return values
+
+
 @_fill("zero")
 def _zero(shape: tuple[int, ...], low: float, high: float, random: np.random.Generator) -> Values:
     return np.zeros(shape, np.float32)

@@ -1,0 +1,130 @@
+"""A block: so many cases of one op, drawn from one seed. What comes of it depends on nothing else."""
+
+import hashlib
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.errors import NoSuchExample
+
+from ..check.case import Case
+from . import strategies
+from .examiner import Examined
+from .finding import Finding
+from .simplify import simplify
+
+_SIZE = 30
+"""Cases in a block. hypothesis tries the simplest one first, in every block."""
+
+
+class Examines(Protocol):
+    """What examines a case: an Examiner, here or in another process."""
+
+    def examine(self, case: Case) -> Examined: ...
+
+
+@dataclass(frozen=True)
+class Block:
+    """What to draw."""
+
+    op: str
+    seed: int
+    """The campaign's."""
+    index: int
+    size: int = _SIZE
+
+    @property
+    def random(self) -> random.Random:
+        """A generator that depends on all of it."""
+        digest = hashlib.sha256(f"{self.op} {self.seed} {self.index}".encode()).digest()
+        return random.Random(int.from_bytes(digest[:8], "little"))
+
+
+@dataclass
+class Result:
+    """What came of a block."""
+
+    block: Block
+    counts: Counter[str] = field(default_factory=Counter)
+    """Cases by status: see Examined."""
+    findings: list[Finding] = field(default_factory=list)
+    """The first of each cause."""
+    kernels: Counter[str] = field(default_factory=Counter)
+    """Pipelines that ran, and in how many cases."""
+
+
+def blocks(ops: Sequence[str], seed: int, size: int = _SIZE) -> Iterator[Block]:
+    """An endless list, the same for the same seed: every op once in each round."""
+    names = list(strategies.find(ops))
+    shuffled = random.Random(seed)
+    index = 0
+    while True:
+        shuffled.shuffle(names)
+        for op in names:
+            yield Block(op, seed, index, size)
+        index += 1
+
+
+def run(block: Block, examiner: Examines) -> Result:
+    """Examine the block's cases."""
+    result = Result(block)
+    seen: set[str] = set()
+
+    def look(case: Case) -> bool:
+        examined = examiner.examine(case)
+        result.counts[examined.status] += 1
+        result.kernels.update(examined.kernels)
+        for finding in examined.findings:
+            if finding.cause not in seen:
+                seen.add(finding.cause)
+                result.findings.append(finding)
+        return False
+
+    _find(block, look, shrink=False)
+    return result
+
+
+def shrink(block: Block, cause: str, examiner: Examines) -> Finding | None:
+    """The plainest case that comes from the first one of that cause in the block, and is the same mistake.
+
+    Its cause may be another one: what seemed to need views or special values may go without.
+    """
+    examined: dict[str, tuple[Finding, ...]] = {}
+
+    def findings(case: Case) -> tuple[Finding, ...]:
+        if case.text not in examined:
+            examined[case.text] = examiner.examine(case).findings
+        return examined[case.text]
+
+    def has_cause(case: Case) -> bool:
+        return any(finding.cause == cause for finding in findings(case))
+
+    smallest = _find(block, has_cause, shrink=True)
+    if smallest is None:
+        return None
+    (mistake,) = (finding.mistake for finding in findings(smallest) if finding.cause == cause)
+
+    def has_mistake(case: Case) -> bool:
+        return any(finding.mistake == mistake for finding in findings(case))
+
+    plainest = simplify(smallest, has_mistake)
+    return next(finding for finding in findings(plainest) if finding.mistake == mistake)
+
+
+def _find(block: Block, wanted: Callable[[Case], bool], *, shrink: bool) -> Case | None:
+    phases = (Phase.generate, Phase.shrink) if shrink else (Phase.generate,)
+    quiet = settings(
+        max_examples=block.size,
+        database=None,
+        deadline=None,
+        phases=phases,
+        suppress_health_check=list(HealthCheck),
+    )
+    try:
+        return hypothesis.find(strategies.op_cases(block.op), wanted, settings=quiet, random=block.random)
+    except NoSuchExample:
+        return None

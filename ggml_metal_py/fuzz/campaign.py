@@ -1,0 +1,127 @@
+"""A campaign: blocks of cases, one after the other or side by side, until time is over; then shrinking.
+
+The list of blocks depends on the ops and the seed only, and what comes of a block on nothing else. How many
+of them there are in so many seconds depends on the machine: ask for `blocks` to have the same campaign again.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import suppress
+from itertools import islice
+from typing import Any
+
+from . import block as blocks_of
+from . import plan as tasks
+from .block import Block, Result
+from .executors import Here, executor
+from .finding import Finding
+from .plan import Plan
+from .report import Report
+
+Progress = Callable[[float, str], object]
+"""Called with the part that is done, 0..1, and a line."""
+
+
+def run(
+    ops: Sequence[str] = (),
+    *,
+    seconds: float = 60.0,
+    blocks: int | None = None,
+    seed: int = 0,
+    workers: int = 1,
+    scheduler: str | None = None,
+    plan: Plan | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Draw cases of these ops, or of all, and examine them; shrink what was found.
+
+    It ends after so many seconds, or after so many `blocks` of 30 cases. Raises ValueError for an op
+    without a strategy, LibraryNotFound, and what `executors.executor` raises.
+    """
+    plan = plan or Plan()
+    started = time.monotonic()
+    campaign = _Campaign(plan, seconds if blocks is None else float("inf"), blocks, progress)
+    with executor(workers, isolate=plan.isolate, scheduler=scheduler) as made:
+        with suppress(KeyboardInterrupt):  # what was found until then is reported
+            ahead = 1 if isinstance(made, Here) else 2 * workers
+            campaign.examine(made, blocks_of.blocks(ops, seed), ahead)
+        campaign.shrink(made)
+    return campaign.report(seed, time.monotonic() - started)
+
+
+class _Campaign:
+    def __init__(self, plan: Plan, seconds: float, blocks: int | None, progress: Progress | None) -> None:
+        self._plan = plan
+        self._seconds = seconds
+        self._blocks = blocks
+        self._progress = progress or (lambda part, line: None)
+        self._results: list[Result] = []
+        self._shrunk: dict[str, Finding] = {}
+
+    def examine(self, executor: Executor, endless: Iterator[Block], most: int) -> None:
+        """Submit blocks as long as there is time, some ahead of what is done."""
+        started = time.monotonic()
+        coming = islice(endless, self._blocks)
+        pending: set[Future[Result]] = set()
+        while True:
+            while len(pending) < most and time.monotonic() - started < self._seconds:
+                block = next(coming, None)
+                if block is None:
+                    break
+                pending.add(executor.submit(tasks.run, self._plan, block))
+            if not pending:
+                return
+            done, pending = wait(pending, return_when=FIRST_COMPLETED)
+            self._results += [future.result() for future in done]
+            self._tell(time.monotonic() - started)
+
+    def _tell(self, elapsed: float) -> None:
+        cases = sum(sum(result.counts.values()) for result in self._results)
+        causes = {f.cause for result in self._results for f in result.findings if not f.known}
+        part = len(self._results) / self._blocks if self._blocks else elapsed / self._seconds
+        line = f"{cases} cases, {cases / elapsed:.0f} a second, {len(causes)} findings"
+        self._progress(min(part, 1.0), line)
+
+    def shrink(self, executor: Executor) -> None:
+        """Look for the smallest case of every cause."""
+        first = self._first()
+        self._progress(1.0, f"shrinking {len(first)} findings")
+        futures: dict[str, Future[Any]] = {
+            cause: executor.submit(tasks.shrink, self._plan, block, cause)
+            for cause, (block, finding) in first.items()
+            if not finding.known
+        }
+        for cause, (_, finding) in first.items():
+            smallest = futures[cause].result() if cause in futures else None
+            plainest = smallest or finding
+            self._shrunk.setdefault(plainest.cause, plainest)
+
+    def _first(self) -> dict[str, tuple[Block, Finding]]:
+        """Of each cause the first finding, by the order of blocks, whichever was done first."""
+        found: dict[str, tuple[Block, Finding]] = {}
+        for result in sorted(self._results, key=lambda result: (result.block.index, result.block.op)):
+            for finding in result.findings:
+                found.setdefault(finding.cause, (result.block, finding))
+        return dict(sorted(found.items()))
+
+    def report(self, seed: int, seconds: float) -> Report:
+        """What it came to."""
+        counts: Counter[str] = Counter()
+        ops: dict[str, Counter[str]] = {}
+        kernels: Counter[str] = Counter()
+        for result in self._results:
+            counts.update(result.counts)
+            ops.setdefault(result.block.op, Counter()).update(result.counts)
+            kernels.update(result.kernels)
+        return Report(
+            plan=self._plan,
+            seed=seed,
+            blocks=len(self._results),
+            seconds=seconds,
+            counts=counts,
+            ops=ops,
+            kernels=kernels,
+            all_findings=tuple(self._shrunk.values()),
+        )

@@ -1,0 +1,52 @@
+"""What strategies draw: graphs that ggml makes, of all ops that the device accepts."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import ggml_metal_py as gm
+from ggml_metal_py.check import Case
+from ggml_metal_py.check.build import Built
+from ggml_metal_py.check.expression import Call, nodes, parse
+from ggml_metal_py.fuzz import strategies
+
+FEW = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+
+
+@pytest.mark.parametrize("name", strategies.names())
+def test_most_graphs_are_such_that_ggml_makes(name: str, device: gm.Device) -> None:
+    made, refused = [], []
+
+    @FEW
+    @given(strategies.op_cases(name))
+    def draw(case: Case) -> None:
+        with device.context(128) as context:
+            try:
+                Built(context, case.tree)
+                made.append(case)
+            except (gm.GgmlAbort, ValueError):
+                refused.append(case)
+
+    draw()
+    assert len(made) >= len(refused), refused[:3]
+
+
+@FEW
+@given(strategies.cases())
+def test_a_case_is_its_text(case: Case) -> None:
+    assert str(parse(case.text)) == case.text
+    assert any(isinstance(node, Call) for node in nodes(case.tree))
+
+
+def test_unknown_ops_are_refused_with_those_that_are_known() -> None:
+    with pytest.raises(ValueError, match=r"no strategy for 'nonsense'; ops: .*mul_mat"):
+        strategies.cases("nonsense")
+
+
+@given(st.data())
+def test_lengths_and_shapes_keep_within_bounds(data: st.DataObject) -> None:
+    assert 1 <= data.draw(strategies.lengths(40)) <= 40
+    ne = data.draw(strategies.shapes(axes=3, most=64, elements=640, unit=32))
+    assert 1 <= len(ne) <= 3
+    assert ne[0] % 32 == 0
+    assert ne[0] <= 64
