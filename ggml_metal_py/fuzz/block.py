@@ -53,8 +53,8 @@ class Result:
     """Cases by status: see Examined."""
     findings: list[Finding] = field(default_factory=list)
     """The first of each cause."""
-    kernels: Counter[str] = field(default_factory=Counter)
-    """Pipelines that ran, and in how many cases."""
+    pipelines: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Host name and name of what ran, and in how many cases."""
 
 
 def blocks(ops: Sequence[str], seed: int, size: int = _SIZE) -> Iterator[Block]:
@@ -77,7 +77,7 @@ def run(block: Block, examiner: Examines) -> Result:
     def look(case: Case) -> bool:
         examined = examiner.examine(case)
         result.counts[examined.status] += 1
-        result.kernels.update(examined.kernels)
+        result.pipelines.update(examined.pipelines)
         for finding in examined.findings:
             if finding.cause not in seen:
                 seen.add(finding.cause)

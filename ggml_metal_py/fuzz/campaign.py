@@ -12,6 +12,8 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any
 
+from ..check.coverage import host_names
+from ..device import open as open_device
 from . import block as blocks_of
 from . import plan as tasks
 from .block import Block, Result
@@ -110,18 +112,22 @@ class _Campaign:
         """What it came to."""
         counts: Counter[str] = Counter()
         ops: dict[str, Counter[str]] = {}
-        kernels: Counter[str] = Counter()
+        pipelines: Counter[tuple[str, str]] = Counter()
         for result in self._results:
             counts.update(result.counts)
             ops.setdefault(result.block.op, Counter()).update(result.counts)
-            kernels.update(result.kernels)
+            pipelines.update(result.pipelines)
+        with open_device(self._plan.upstream, profile=self._plan.profile) as device:
+            upstream, declared = device.upstream, host_names(device) or ()
         return Report(
+            upstream=upstream,
+            declared=declared,
             plan=self._plan,
             seed=seed,
             blocks=len(self._results),
             seconds=seconds,
             counts=counts,
             ops=ops,
-            kernels=kernels,
+            pipelines=pipelines,
             all_findings=tuple(self._shrunk.values()),
         )

@@ -31,8 +31,8 @@ class Examined:
     """`ok`; `failed`: there are findings; `finding`: it is one that is listed; `unsupported` by the device;
     `absent` from the row; `invalid`: ggml makes no such graph."""
     findings: tuple[Finding, ...] = ()
-    kernels: tuple[str, ...] = ()
-    """Names of all pipelines that ran: host names with what they were specialised with."""
+    pipelines: tuple[tuple[str, str], ...] = ()
+    """What ran: host names, and names of pipelines, which also say what they were specialised with."""
 
     def lines(self) -> list[str]:
         """For people."""
@@ -83,7 +83,8 @@ class Examiner:
 
     def _examined(self, case: Case, opened: Opened) -> Examined:
         outcome = opened.outcome
-        kernels = tuple(dict.fromkeys(dispatch.pipeline.name for dispatch in outcome.dispatches))
+        ran = (dispatch.pipeline for dispatch in outcome.dispatches)
+        pipelines = tuple(dict.fromkeys((pipeline.base, pipeline.name) for pipeline in ran))
         if outcome.status in (ABSENT, UNSUPPORTED):
             return Examined(case, outcome.status)
         if outcome.problem.startswith("invalid: "):
@@ -91,12 +92,12 @@ class Examiner:
         if outcome.status == FINDING:
             kind = outcome.problem.partition(":")[0]
             found = (_finding(kind, outcome, outcome.problem, known=outcome.finding),)
-            return Examined(case, FINDING, found, kernels)
+            return Examined(case, FINDING, found, pipelines)
         if outcome.problem.startswith("right, "):  # a listed mistake does not show with every value
-            return Examined(case, OK, (), kernels)
+            return Examined(case, OK, (), pipelines)
         findings = tuple(self._asked(Trial(self, opened)))
         status = OK if not findings else FINDING if all(f.known for f in findings) else FAILED
-        return Examined(case, status, findings, kernels)
+        return Examined(case, status, findings, pipelines)
 
     def _asked(self, trial: Trial) -> list[Finding]:
         """The first property that does not hold: what follows is a consequence of it, more often than not."""

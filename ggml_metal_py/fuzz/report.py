@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .coverage import by_getter, by_host_name
 from .examiner import INVALID
 from .finding import Finding
 from .plan import Plan
@@ -18,6 +19,9 @@ from .reproducer import reproducer
 class Report:
     """The findings of a campaign, and what it looked at."""
 
+    upstream: str
+    declared: tuple[str, ...]
+    """Host names of the row's kernels; none where nobody can tell."""
     plan: Plan
     seed: int
     blocks: int
@@ -27,8 +31,8 @@ class Report:
     """Cases by status: see Examined."""
     ops: dict[str, Counter[str]]
     """The same for each op."""
-    kernels: Counter[str]
-    """Pipelines that ran, in how many cases."""
+    pipelines: Counter[tuple[str, str]]
+    """Host name and name of what ran, in how many cases."""
     all_findings: tuple[Finding, ...]
     """One of each cause, the smallest case that was found; those of listed mistakes, too."""
 
@@ -50,7 +54,7 @@ class Report:
     def as_json(self, folder: Path | None = None) -> dict[str, Any]:
         """As plain values; `folder` is where `write` puts the reproducers."""
         return {
-            "upstream": self.plan.upstream,
+            "upstream": self.upstream,
             "checked": self.plan.checked,
             "cases": self.cases,
             "seconds": round(self.seconds, 1),
@@ -59,7 +63,9 @@ class Report:
             "counts": dict(self.counts),
             "findings": [self._finding(finding, folder) for finding in self.findings],
             "known": [finding.as_json() for finding in self.known],
-            "kernels": dict(sorted(self.kernels.items())),
+            "host_names": {"declared": len(self.declared), "ran": len(by_host_name(self.pipelines))},
+            "kernels": {ran.name: ran.cases for ran in by_host_name(self.pipelines)},
+            "getters": {ran.name: ran.specialisations for ran in by_getter(self.pipelines)},
         }
 
     def _finding(self, finding: Finding, folder: Path | None) -> dict[str, Any]:
@@ -90,11 +96,12 @@ class Report:
     def summary(self) -> str:
         """One line."""
         count = self.counts
+        kernels = f"{len(by_host_name(self.pipelines))} of {len(self.declared)} kernels"
         return (
             f"{self.cases} cases in {self.blocks} blocks of seed {self.seed}, {self.seconds:.0f} s, "
             f"{self.cases / max(self.seconds, 1e-9):.0f} a second: {count['ok']} right, "
             f"{count['unsupported'] + count['absent']} not supported, {count[INVALID]} not made by ggml; "
-            f"{len(self.findings)} findings, {len(self.known)} listed ones"
+            f"{kernels}; {len(self.findings)} findings, {len(self.known)} listed ones"
         )
 
 

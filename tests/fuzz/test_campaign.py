@@ -18,7 +18,7 @@ def _nothing_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def facts(report: Report) -> tuple[object, ...]:
-    return report.counts, report.kernels, report.all_findings
+    return report.counts, report.pipelines, report.all_findings
 
 
 def test_the_same_seed_is_the_same_campaign() -> None:

@@ -52,7 +52,8 @@ def gated_delta_net(draw: Draw, name: str) -> Tree:
     size = draw(some(32, 64, 128))
     of_keys = draw(st.integers(1, 2))
     heads = of_keys * draw(st.integers(1, 2))
-    tokens, sequences, slots = draw(st.integers(1, 9)), draw(st.integers(1, 3)), draw(some(1, 1, 2, 4))
+    slots = draw(some(1, 1, 2, 4))  # those of tokens that there are not are left as they are
+    tokens, sequences = draw(st.integers(slots, 9)), draw(st.integers(1, 3))
     q, k = (leaf("f32", size, of_keys, tokens, sequences, low=-0.2, high=0.2) for _ in range(2))
     return call(
         name,

@@ -1,0 +1,64 @@
+"""Tensors whose values lie in memory in another way than a kernel thinks, and supports_op says yes to."""
+
+from ...check.graph import Node
+from ...check.known.shared import source
+from . import Listed
+
+_MAX = 0
+"""GGML_OP_POOL_MAX."""
+
+
+def _diagonal_of_apart(node: Node, text: str) -> bool:
+    if node.op != "DIAG":
+        return False
+    a = source(node)
+    return a.nb[1] != node.nb[1] or a.nb[0] != 4
+
+
+def _attention_by_vectors(node: Node, text: str) -> bool:
+    if node.op != "FLASH_ATTN_EXT" or node.src[1] is None or node.src[2] is None:
+        return False
+    return any(part.nb[1] // part.nb[0] % 4 != 0 for part in (source(node, 1), source(node, 2)))
+
+
+def _largest_of_padding(node: Node, text: str) -> bool:
+    if node.op not in ("POOL_1D", "POOL_2D") or node.params[0] != _MAX:
+        return False
+    _, *numbers = node.params[:4] if node.op == "POOL_1D" else node.params[:7]
+    axes = len(numbers) // 3
+    return any(padding >= k for k, padding in zip(numbers[:axes], numbers[2 * axes :], strict=True))
+
+
+LISTED: tuple[Listed, ...] = (
+    Listed(
+        "diag-layout",
+        ("wrong", "stray write", "source written", "unwritten memory"),
+        _diagonal_of_apart,
+        "rows of the result are found with the source's nb[1] instead of the result's, so that it writes beyond "
+        "the result when a window is the source; and the source's nb[0] is not looked at",
+        "diag(cut(f32(3), [2]))",
+    ),
+    Listed(
+        "attention-row-stride",
+        ("wrong", "unwritten memory"),
+        _attention_by_vectors,
+        "the kernel for few queries counts in vectors of four: it divides the number of values between rows "
+        "by 4, whose remainder is lost",
+        "flash_attn_ext(f32(64), cut(f16(65, 2), [64, 2]), f16(64, 2), None, 0.125, 0.0, 0.0)",
+    ),
+    Listed(
+        "pool-max-padding",
+        ("wrong",),
+        _largest_of_padding,
+        "the largest of no values, where a window lies in the padding, is -infinity; the CPU backend's is "
+        "-FLT_MAX",
+        "pool_1d(f32(1), 'max', 1, 1, 1)",
+    ),
+    Listed(
+        "tri-one-value",
+        ("abort",),
+        lambda node, text: node.op == "TRI" and source(node).nb[0] != 4,
+        "supports_op asks for contiguous rows, which any row of one value is; the getter asserts nb[0]",
+        "tri(permute(f32(1, 2), 1, 2, 0, 3), 0)",
+    ),
+)

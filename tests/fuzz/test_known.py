@@ -1,0 +1,21 @@
+"""Mistakes of upstream's that campaigns found: each still shows, in the case that is listed with it."""
+
+import pytest
+
+import ggml_metal_py as gm
+from ggml_metal_py.check import Case
+from ggml_metal_py.fuzz import Examiner
+from ggml_metal_py.fuzz.known import Listed, all_listed
+
+
+@pytest.mark.parametrize("listed", all_listed(), ids=lambda listed: listed.name)
+def test_a_listed_mistake_shows(listed: Listed, device: gm.Device, examiner: Examiner) -> None:
+    examined = examiner.examine(Case.of(listed.example))
+    assert [finding.known for finding in examined.findings] == [listed.name]
+    assert examined.status == "finding"
+
+
+def test_they_have_names_and_readings() -> None:
+    names = [listed.name for listed in all_listed()]
+    assert len(set(names)) == len(names)
+    assert all(len(listed.reading) > 40 for listed in all_listed())
