@@ -224,6 +224,7 @@ def check(
 @click.option("--seed", type=int, default=0, show_default=True, help="The same one draws the same cases.")
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
 @click.option("--isolate", is_flag=True, help="Examine in processes that may die.")
+@click.option("--checked", is_flag=True, help="Watch every access of the kernels: much slower.")
 @click.option("--scheduler", metavar="ADDRESS", help="Run on a Dask cluster: tcp://host:8786.")
 @click.option("--oracle", "oracles", multiple=True, help="Ask only this one; can be given again.")
 @click.option("--case", "cases", multiple=True, help="Examine this graph instead: 'add(f32(8, 2), f32(8))'.")
@@ -244,6 +245,7 @@ def fuzz(
     seed: int,
     workers: int,
     isolate: bool,
+    checked: bool,
     scheduler: str | None,
     oracles: Sequence[str],
     cases: Sequence[str],
@@ -262,7 +264,7 @@ def fuzz(
 
         from . import fuzz as fuzzing
 
-        plan = fuzzing.Plan(upstream, profile, tuple(oracles), isolate=isolate)
+        plan = fuzzing.Plan(upstream, profile, tuple(oracles), checked, isolate)
         if cases:
             status = 0
             for examined in fuzzing.examine(cases, plan):

@@ -1,7 +1,7 @@
 """The device's side of a case: its graph, computed in memory of which every byte is known before."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ import numpy as np
 from ..backend import Backend, Buffer
 from ..errors import ComputeError, GgmlAbort, KernelNotFound, UnsupportedOp
 from ..select import Dispatch, Selector
-from ..tensor import Type
+from ..tensor import Tensor, Type
 from .build import Built
 
 if TYPE_CHECKING:
@@ -44,11 +44,17 @@ class Machine:
     """Computes graphs on the device. Use it as a context manager.
 
     `settings` are environment variables that upstream reads when it opens a backend, such as
-    `GGML_METAL_FUSION_DISABLE`.
+    `GGML_METAL_FUSION_DISABLE`. `compute` stands in for Backend.compute.
     """
 
-    def __init__(self, device: "Device", settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        device: "Device",
+        settings: Mapping[str, str] | None = None,
+        compute: Callable[[Backend, Tensor], object] = Backend.compute,
+    ) -> None:
         self._device = device
+        self._compute = compute
         self._settings = dict(settings or {})
         self._backend: Backend | None = None
         self._selector = Selector(device)
@@ -79,7 +85,7 @@ class Machine:
             buffer.clear(before)
             built.store(values)
             dispatches = self._selector.dispatches(built.result)
-            backend.compute(built.result)
+            self._compute(backend, built.result)
             return Computed(built, buffer, dispatches, self._stray(buffer, built, before))
 
     def repeat(self, computed: Computed, values: list[bytes], unwritten: int | None = None) -> None:
@@ -88,7 +94,7 @@ class Machine:
         with self._opened() as backend:
             computed.buffer.clear(built.unwritten if unwritten is None else unwritten)
             built.store(values)
-            backend.compute(built.result)
+            self._compute(backend, built.result)
 
     @contextmanager
     def _opened(self) -> Iterator[Backend]:

@@ -97,11 +97,11 @@ class Opened:
 
 
 class Runner:
-    """Runs cases. Use it as a context manager."""
+    """Runs cases, on a machine of its own or on one that is given to it. Use it as a context manager."""
 
-    def __init__(self, device: "Device") -> None:
+    def __init__(self, device: "Device", machine: Machine | None = None) -> None:
         self.device = device
-        self._machine = Machine(device)
+        self._machine = machine or Machine(device)
         self._cpu: Backend | None = None
 
     def __enter__(self) -> "Runner":

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..check.case import Case
 from ..check.machine import Machine
 from ..check.run import ABSENT, FAILED, FINDING, OK, UNSUPPORTED, Opened, Outcome, Runner, Snapshot
-from ..errors import GgmlMetalError
 from ..select import main_pipeline
+from .checker import Checker
 from .finding import Finding
 from .known import known
 from .oracles import ORACLES, Trial
@@ -63,7 +63,10 @@ class Examiner:
         if unknown:
             raise ValueError(f"there is no oracle {min(unknown)!r}; oracles: {', '.join(ORACLES)}")
         self._oracles = {name: oracle for name, oracle in ORACLES.items() if not oracles or name in oracles}
-        self._runner = Runner(device)
+        self._checker = Checker() if getattr(device, "checked", False) else None
+        self._runner = Runner(
+            device, Machine(device, compute=self._checker.compute) if self._checker else None
+        )
         self._machines: dict[tuple[str, ...], Machine] = {}
         limit = device.props.max_theadgroup_memory_size
         self.threadgroup_memory = 2**31 if limit is None else limit
@@ -89,6 +92,9 @@ class Examiner:
             return Examined(case, outcome.status)
         if outcome.problem.startswith("invalid: "):
             return Examined(case, INVALID)
+        if self._checker is not None:
+            findings = tuple(self._reported(outcome, self._checker.take()))
+            return Examined(case, _status(findings), findings, pipelines)
         if outcome.status == FINDING:
             kind = outcome.problem.partition(":")[0]
             found = (_finding(kind, outcome, outcome.problem, known=outcome.finding),)
@@ -96,16 +102,25 @@ class Examiner:
         if outcome.problem.startswith("right, "):  # a listed mistake does not show with every value
             return Examined(case, OK, (), pipelines)
         findings = tuple(self._asked(Trial(self, opened)))
-        status = OK if not findings else FINDING if all(f.known for f in findings) else FAILED
-        return Examined(case, status, findings, pipelines)
+        return Examined(case, _status(findings), findings, pipelines)
+
+    def _reported(self, outcome: Outcome, reports: Sequence[Any]) -> Iterator[Finding]:
+        """What checked mode saw, and what became of the graph otherwise."""
+        for report in reports:
+            finding = _finding(report.kind, outcome, str(report), kernel=report.kernel)
+            yield known(self.device, outcome, replace(finding, line=str(report.line or "")))
+        if outcome.status in (FAILED, FINDING) and not outcome.problem.startswith("right, "):
+            kind = outcome.problem.partition(":")[0]
+            finding = _finding(kind, outcome, outcome.problem, known=outcome.finding)
+            yield finding if finding.known else known(self.device, outcome, finding)
 
     def _asked(self, trial: Trial) -> list[Finding]:
         """The first property that does not hold: what follows is a consequence of it, more often than not."""
         for name, oracle in self._oracles.items():
             try:
                 problem = oracle(trial)
-            except GgmlMetalError as error:
-                problem = f"{type(error).__name__}: {error}"
+            except Exception as error:  # a campaign of hours does not end for a mistake of ours
+                name, problem = "error", f"{name}: {type(error).__name__}: {error}"
             if problem:
                 finding = _finding(name, trial.outcome, problem, kernel=trial.blamed)
                 return [known(self.device, trial.outcome, finding)]
@@ -134,6 +149,12 @@ class Examiner:
             yield
         finally:
             native.softmetal_set_threads(usual)
+
+
+def _status(findings: Sequence[Finding]) -> str:
+    if not findings:
+        return OK
+    return FINDING if all(finding.known for finding in findings) else FAILED
 
 
 def _finding(kind: str, outcome: Outcome, problem: str, *, kernel: str = "", known: str = "") -> Finding:

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Any
 
 from .block import Block, Examines, Result
 from .block import run as run_block
@@ -42,7 +43,8 @@ def open_examiner(plan: Plan, stack: ExitStack) -> Examines:
         return stack.enter_context(Isolated(plan))
     from ..device import open as open_device
 
-    device = stack.enter_context(open_device(plan.upstream, profile=plan.profile))
+    options: dict[str, Any] = {"checked": True} if plan.checked else {}
+    device = stack.enter_context(open_device(plan.upstream, profile=plan.profile, **options))
     if not device._native.manifest.get("kernels", {}).get("source", True):
         raise ValueError(f"upstream {device.upstream} ships no kernel source: nothing of it can be run")
     return stack.enter_context(Examiner(device, plan.oracles))

@@ -70,7 +70,7 @@ def _view_lengths(view: Call, source: Leaf) -> tuple[int, ...] | None:
     match view.name, view.arguments:
         case "cut", (_, tuple() as lengths, *_):
             return (*lengths, *ne[len(lengths) :])
-        case "permute", (_, *axes):
+        case "permute", (_, *axes) if sorted(map(str, axes)) == ["0", "1", "2", "3"]:
             return tuple(ne[axes.index(i)] for i in range(4))
         case "reshape_4d", (_, *lengths):
             return tuple(n for n in lengths if isinstance(n, int))
@@ -103,5 +103,6 @@ def _smaller(text: str) -> Iterator[str]:
         for better in (n for n in _BETTER if n < number):
             yield pattern.sub(str(better), text)
     for found in _NUMBER.finditer(text):
-        for better in (n for n in (0, *_BETTER) if n < int(found[0])):
+        in_a_list = text.rfind("[", 0, found.start()) > text.rfind("]", 0, found.start())
+        for better in (n for n in ((0, *_BETTER) if in_a_list else _BETTER) if n < int(found[0])):
             yield text[: found.start()] + str(better) + text[found.end() :]

@@ -49,3 +49,19 @@ def test_processes_of_their_own_find_the_same() -> None:
     here = fuzz.run(["sum", "gelu"], blocks=2, seed=5)
     apart = fuzz.run(["sum", "gelu"], blocks=2, seed=5, plan=Plan(isolate=True))
     assert facts(here) == facts(apart)
+
+
+@pytest.mark.slow
+def test_processes_find_the_same() -> None:
+    here = fuzz.run(["sum", "gelu"], blocks=4, seed=6)
+    assert facts(here) == facts(fuzz.run(["sum", "gelu"], blocks=4, seed=6, workers=2))
+
+
+@pytest.mark.slow
+def test_a_dask_cluster_finds_the_same() -> None:
+    from distributed import LocalCluster
+
+    here = fuzz.run(["sum", "gelu"], blocks=4, seed=7)
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        there = fuzz.run(["sum", "gelu"], blocks=4, seed=7, scheduler=cluster.scheduler_address)
+    assert facts(here) == facts(there)

@@ -1,5 +1,10 @@
 """What strategies draw: graphs that ggml makes, of all ops that the device accepts."""
 
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -8,7 +13,7 @@ import ggml_metal_py as gm
 from ggml_metal_py.check import Case
 from ggml_metal_py.check.build import Built
 from ggml_metal_py.check.expression import Call, nodes, parse
-from ggml_metal_py.fuzz import strategies
+from ggml_metal_py.fuzz import strategies, types
 
 FEW = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 
@@ -50,3 +55,29 @@ def test_lengths_and_shapes_keep_within_bounds(data: st.DataObject) -> None:
     assert 1 <= len(ne) <= 3
     assert ne[0] % 32 == 0
     assert ne[0] <= 64
+
+
+def test_hypothesis_knows_how_to_draw_a_case() -> None:
+    types.register()
+
+    @FEW
+    @given(st.from_type(Case))
+    def draw(case: Case) -> None:
+        assert case.op in strategies.names()
+
+    draw()
+
+
+def test_entry_points_name_what_there_is() -> None:
+    tomllib = pytest.importorskip("tomllib", reason="since Python 3.11")
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
+    for group in ("hypothesis", "pytest11"):
+        for place in project["entry-points"][group].values():
+            module, _, name = place.partition(":")
+            found = importlib.import_module(module)
+            assert not name or callable(getattr(found, name))
+
+
+def test_pytest_loads_no_numpy_for_the_plugin() -> None:
+    code = "import sys, ggml_metal_py.fuzz.plugin; sys.exit('numpy' in sys.modules or 'cffi' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

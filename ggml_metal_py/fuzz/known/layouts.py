@@ -34,8 +34,8 @@ LISTED: tuple[Listed, ...] = (
         "diag-layout",
         ("wrong", "stray write", "source written", "unwritten memory"),
         _diagonal_of_apart,
-        "rows of the result are found with the source's nb[1] instead of the result's, so that it writes beyond "
-        "the result when a window is the source; and the source's nb[0] is not looked at",
+        "rows of the result are found with the source's nb[1] instead of the result's: it writes beyond the "
+        "result when the source is a window; and the source's nb[0] is not looked at",
         "diag(cut(f32(3), [2]))",
     ),
     Listed(
