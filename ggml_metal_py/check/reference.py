@@ -67,9 +67,11 @@ class Reference(Built):
 
     def _contiguous(self, call: Call, index: int, argument: Any) -> Any:
         written = (call.name.endswith("_inplace") and index == 0) or _TARGETS.get(call.name) == index
-        if not isinstance(argument, Tensor) or argument.is_contiguous or written:
+        if not isinstance(argument, Tensor) or written:
             return argument
-        return ops.cont(argument)
+        # Strides of axes of length 1 do not count for ggml, and are used all the same.
+        packed = all(argument.nb[i] == argument.nb[i - 1] * argument.ne[i - 1] for i in (2, 3))
+        return argument if argument.is_contiguous and packed else ops.cont(argument)
 
 
 def _kept_leaves(root: Tree) -> Iterator[int]:

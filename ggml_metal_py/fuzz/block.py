@@ -58,15 +58,15 @@ class Result:
 
 
 def blocks(ops: Sequence[str], seed: int, size: int = _SIZE) -> Iterator[Block]:
-    """An endless list, the same for the same seed: every op once in each round."""
-    names = list(strategies.find(ops))
+    """An endless list, the same for the same seed: every op in each round, those with many kernels often."""
+    names = [name for name in strategies.find(ops) for _ in range(strategies.weight(name))]
     shuffled = random.Random(seed)
     index = 0
     while True:
         shuffled.shuffle(names)
         for op in names:
             yield Block(op, seed, index, size)
-        index += 1
+            index += 1
 
 
 def run(block: Block, examiner: Examines) -> Result:

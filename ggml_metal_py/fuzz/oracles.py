@@ -25,6 +25,9 @@ Oracle = Callable[["Trial"], str]
 _PLAIN_TYPES = ("f32", "f16", "i32", "i64", "i16")
 """What numpy rounds to as ggml does."""
 _SPECIAL = re.compile(r"fill='(?:special|huge|subnormal|nan)'")
+_CANCELLED, _SINGLE = 2e-6, 1e-5
+"""What a single value, and all of them by normalised mean squared error, may be off by: those of the CPU
+backend are in single precision, too."""
 _LARGE = 0x4B
 """In all its bytes: the f32 13323083. In the largest of several values it shows, other than NaN."""
 
@@ -83,9 +86,12 @@ def agrees_with_numpy(trial: Trial) -> str:
     result = trial.first.result
     if expected.dtype.kind != "f" or result.dtype.kind != "f":
         expected = expected.astype(result.dtype)
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):
         rounded = expected.reshape(result.shape).astype(result.dtype)
-    return difference(result, rounded, trial.limit).problem
+        off = float(np.abs(result.astype(np.float64) - rounded).max(initial=0.0))
+    if off <= _CANCELLED:  # what is left of a difference of larger values, in single precision
+        return ""
+    return difference(result, rounded, max(trial.limit, _SINGLE)).problem
 
 
 def writes_its_results_only(trial: Trial) -> str:

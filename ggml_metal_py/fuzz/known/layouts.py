@@ -1,7 +1,7 @@
 """Tensors whose values lie in memory in another way than a kernel thinks, and supports_op says yes to."""
 
 from ...check.graph import Node
-from ...check.known.shared import source
+from ...check.known.shared import source, value_bytes
 from . import Listed
 
 _MAX = 0
@@ -13,6 +13,16 @@ def _diagonal_of_apart(node: Node, text: str) -> bool:
         return False
     a = source(node)
     return a.nb[1] != node.nb[1] or a.nb[0] != 4
+
+
+def _rotated_columns(node: Node, text: str) -> bool:
+    return node.op == "ROPE" and source(node).nb[0] != value_bytes(source(node))
+
+
+def _product_of_columns(node: Node, text: str) -> bool:
+    if node.op not in ("MUL_MAT", "MUL_MAT_ID"):
+        return False
+    return any(value_bytes(source(node, i)) not in (0, source(node, i).nb[0]) for i in range(2))
 
 
 def _attention_by_vectors(node: Node, text: str) -> bool:
@@ -45,6 +55,22 @@ LISTED: tuple[Listed, ...] = (
         "the kernel for few queries counts in vectors of four: it divides the number of values between rows "
         "by 4, whose remainder is lost",
         "flash_attn_ext(f32(64), cut(f16(65, 2), [64, 2]), f16(64, 2), None, 0.125, 0.0, 0.0)",
+    ),
+    Listed(
+        "rope-columns",
+        ("wrong", "numpy", "unwritten memory"),
+        _rotated_columns,
+        "the kernels step from one value of a pair to the other as if a row's values lay side by side, and "
+        "supports_op asks nothing",
+        "rope(permute(f32(2, 2), 1, 0, 2, 3), i32(1), 2, 0)",
+    ),
+    Listed(
+        "product-columns",
+        ("wrong", "numpy", "unwritten memory"),
+        _product_of_columns,
+        "the kernels take the values of a row to lie side by side: nb[0] is not used, or for "
+        "the first of several values only; supports_op asks nothing",
+        "mul_mat(f32(4), permute(f32(2, 4), 3, 0, 1, 2))",
     ),
     Listed(
         "pool-max-padding",

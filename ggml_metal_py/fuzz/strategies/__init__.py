@@ -21,10 +21,10 @@ from . import (  # noqa: F401
     rows,
     sequences,
 )
-from .registry import find, names, op, op_cases, trees
+from .registry import find, names, op, op_cases, trees, weight
 from .tensors import lengths, shapes, types
 
-__all__ = ["cases", "find", "lengths", "names", "op", "op_cases", "shapes", "trees", "types"]
+__all__ = ["cases", "find", "lengths", "names", "op", "op_cases", "shapes", "trees", "types", "weight"]
 
 
 def cases(*ops: str) -> SearchStrategy[Case]:

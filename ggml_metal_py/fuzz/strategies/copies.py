@@ -47,7 +47,7 @@ def _unit(*kinds: str) -> int:
     return max(map(block, kinds))
 
 
-@op("cpy")
+@op("cpy", weight=4)
 def cpy(draw: Draw, name: str) -> Tree:
     source = draw(types(*_TARGETS))
     target = draw(types(*_TARGETS[source]))
@@ -119,7 +119,7 @@ def concat(draw: Draw, name: str) -> Tree:
     return call(name, a, b, axis)
 
 
-@op("get_rows")
+@op("get_rows", weight=3)
 def get_rows(draw: Draw, name: str) -> Tree:
     type = draw(types(*WEIGHTS, "i32"))
     n, count = draw(lengths(max(1100 // block(type), 5))) * block(type), draw(st.integers(1, 9))
@@ -129,7 +129,7 @@ def get_rows(draw: Draw, name: str) -> Tree:
     return call(name, a, laid_out(draw, "i32", (draw(lengths(40)), *stacks), {"high": count}))
 
 
-@op("set_rows")
+@op("set_rows", weight=2)
 def set_rows(draw: Draw, name: str) -> Tree:
     type = draw(types("f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "q5_0", "q5_1", "iq4_nl"))
     n = draw(lengths(max(1100 // block(type), 5))) * block(type)

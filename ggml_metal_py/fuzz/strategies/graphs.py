@@ -6,7 +6,7 @@ from .registry import op
 from .tensors import Draw, Shape, Tree, call, laid_out, leaf, padded, repeated, shapes, some
 
 
-@op("add_chain")
+@op("add_chain", weight=2)
 def add_chain(draw: Draw, name: str) -> Tree:
     """Sums in a row: up to 8 of them become one kernel."""
     ne = draw(shapes())
@@ -18,7 +18,7 @@ def add_chain(draw: Draw, name: str) -> Tree:
     return result
 
 
-@op("norm_chain")
+@op("norm_chain", weight=3)
 def norm_chain(draw: Draw, name: str) -> Tree:
     """A norm, times something, plus something."""
     ne = draw(shapes(most=2100))
@@ -37,7 +37,7 @@ def _source(draw: Draw, ne: Shape) -> Tree:
     return laid_out(draw, "f32", ne, rows=draw(some(True, True, True, False)))
 
 
-@op("graph")
+@op("graph", weight=4)
 def graph(draw: Draw, name: str) -> Tree:
     """A few ops on tensors of one shape, some in place, whose results are used again and again."""
     ne = padded(draw(shapes(most=260, elements=3000)))

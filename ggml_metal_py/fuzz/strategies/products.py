@@ -13,7 +13,7 @@ def _ks(draw: Draw, type: str, most: int = 520) -> int:
     return draw(lengths(max(most // unit, 3))) * unit
 
 
-@op("mul_mat")
+@op("mul_mat", weight=6)
 def mul_mat(draw: Draw, name: str) -> Tree:
     type = draw(types(*WEIGHTS))
     k, m = draw(_ks(type)), draw(lengths(70))
@@ -22,7 +22,7 @@ def mul_mat(draw: Draw, name: str) -> Tree:
     more = tuple(s * draw(st.integers(1, 3)) for s in stacks)
     if not stacks:
         more = draw(some((), (), (3,), (2, 2)))
-    a = laid_out(draw, type, (k, m, *stacks), rows=True)
+    a = laid_out(draw, type, (k, m, *stacks), rows=draw(some(*[True] * 9, False)))
     return call(
         name, a, laid_out(draw, _other(draw, type), (k, n, *more), rows=draw(some(True, True, False)))
     )
@@ -33,7 +33,7 @@ def _other(draw: Draw, type: str) -> str:
     return draw(types("f32", "f32", "f32", "f32", "f16", *([type] if type in ("f16", "bf16") else [])))
 
 
-@op("mul_mat_id")
+@op("mul_mat_id", weight=5)
 def mul_mat_id(draw: Draw, name: str) -> Tree:
     type = draw(types(*WEIGHTS))
     k, m = draw(_ks(type)), draw(lengths(70))
@@ -55,7 +55,7 @@ _HEADS = (
 )
 
 
-@op("flash_attn_ext")
+@op("flash_attn_ext", weight=8)
 def attention(draw: Draw, name: str) -> Tree:
     dk, dv = draw(some(*_HEADS, (64, 64), (128, 128)))
     type = draw(types("f16", "f32", "bf16", "q8_0", "q4_0", "q4_1", "q5_0", "q5_1"))

@@ -14,15 +14,20 @@ Drawing = Callable[[Draw, str], Tree]
 """Draws a graph whose last op is the one of that name."""
 
 _DRAWINGS: dict[str, Drawing] = {}
+_WEIGHTS: dict[str, int] = {}
 
 
-def op(*names: str) -> Callable[[Drawing], Drawing]:
-    """Register a function as the one that draws graphs of these ops."""
+def op(*names: str, weight: int = 1) -> Callable[[Drawing], Drawing]:
+    """Register a function as the one that draws graphs of these ops.
+
+    Campaigns draw `weight` times as many of them as of others: of those with many kernels.
+    """
 
     def register(function: Drawing) -> Drawing:
         for name in names:
             assert name not in _DRAWINGS, name
             _DRAWINGS[name] = function
+            _WEIGHTS[name] = weight
         return function
 
     return register
@@ -31,6 +36,11 @@ def op(*names: str) -> Callable[[Drawing], Drawing]:
 def names() -> tuple[str, ...]:
     """All ops that there are strategies for."""
     return tuple(_DRAWINGS)
+
+
+def weight(name: str) -> int:
+    """How many times as often as others a campaign draws it."""
+    return _WEIGHTS[name]
 
 
 def find(wanted: Sequence[str]) -> tuple[str, ...]:

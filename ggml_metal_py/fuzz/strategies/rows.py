@@ -6,12 +6,12 @@ from .registry import op
 from .tensors import PLAIN, Draw, Tree, Values, call, laid_out, leaf, lengths, padded, shapes, some, types
 
 _FAR_FROM_ZERO: Values = {"low": 99.0, "high": 101.0}
-_LARGE: Values = {"low": -1e4, "high": 1e4}
+_LARGE: Values = {"low": -500.0, "high": 500.0}
 _SCORES: Values = {"low": -4.0, "high": 4.0}
 _EPS = (1e-6, 1e-5, 0.1, 0.0)
 
 
-@op("norm", "rms_norm", "l2_norm")
+@op("norm", "rms_norm", "l2_norm", weight=2)
 def norm(draw: Draw, name: str) -> Tree:
     a = laid_out(draw, "f32", draw(shapes(most=4200, elements=9000)), draw(some(PLAIN, _FAR_FROM_ZERO)))
     return call(name + draw(some("", "", "", "_inplace")), a, draw(some(*_EPS)))
@@ -24,7 +24,7 @@ def group_norm(draw: Draw, name: str) -> Tree:
     return call(name, laid_out(draw, "f32", ne, rows=True), groups, draw(some(1e-6, 1e-2)))
 
 
-@op("soft_max")
+@op("soft_max", weight=3)
 def soft_max(draw: Draw, name: str) -> Tree:
     ne = padded(draw(shapes(most=4200, elements=9000)))
     a = laid_out(draw, "f32", ne, draw(some(_SCORES, _SCORES, _LARGE)), rows=draw(some(True, True, False)))
