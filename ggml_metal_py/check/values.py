@@ -148,6 +148,14 @@ def _mask(shape: tuple[int, ...], low: float, high: float, random: np.random.Gen
     return values
 
 
+@_fill("masked")
+def _masked(shape: tuple[int, ...], low: float, high: float, random: np.random.Generator) -> Values:
+    """An attention mask with queries that see nothing: all of their row is -inf."""
+    values = _mask(shape, low, high, random)
+    values[random.random(shape[:-1]) < 1 / 4] = -np.inf
+    return values
+
+
 @_fill("causal")
 def _causal(shape: tuple[int, ...], low: float, high: float, random: np.random.Generator) -> Values:
     """0 up to the query's own place, -inf behind it; the last query sees everything."""

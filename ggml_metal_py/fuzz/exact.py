@@ -247,7 +247,7 @@ def _attention(
     scores = q @ keys.swapaxes(-1, -2) * scale
     if cap:
         scores = cap * np.tanh(scores / cap)
-    weights = _soft_max_ext(scores, mask, 1.0, max_bias)
+    weights = np.nan_to_num(_soft_max_ext(scores, mask, 1.0, max_bias))  # 0 for queries that see nothing
     return np.asarray((weights @ values).swapaxes(1, 2))
 
 

@@ -65,6 +65,21 @@ LISTED: tuple[Listed, ...] = (
         "rope(permute(f32(2, 2), 1, 0, 2, 3), i32(1), 2, 0)",
     ),
     Listed(
+        "rope-odd",
+        ("wrong", "numpy", "stray write", "source written", "threads", "unwritten memory"),
+        lambda node, text: node.op == "ROPE" and node.ne[0] % 2 == 1,
+        "behind the values that are rotated two are copied at a time: of a row of odd length one value too "
+        "many, over the first one of the next row or behind the result",
+        "rope(f32(3, 5, 2), i32(2), 2, 0)",
+    ),
+    Listed(
+        "rows-of-nothing",
+        ("device",),
+        lambda node, text: node.src[0] is not None and 0 in source(node).ne and 0 not in node.ne,
+        "no more threads than values are dispatched: none for no value",
+        "sum(f32(0))",
+    ),
+    Listed(
         "product-columns",
         ("wrong", "numpy", "unwritten memory"),
         _product_of_columns,

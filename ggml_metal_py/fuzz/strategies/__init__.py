@@ -16,6 +16,7 @@ from . import (  # noqa: F401
     elementwise,
     graphs,
     images,
+    nothing,
     positions,
     products,
     rows,

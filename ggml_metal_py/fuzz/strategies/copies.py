@@ -114,7 +114,7 @@ def concat(draw: Draw, name: str) -> Tree:
     axis = draw(st.integers(0, 3))
     other = list(ne)
     other[axis] = draw(st.integers(1, 9))
-    type = draw(types("f32", "f32", "i32"))
+    type = draw(types("f32", "f32", "f32", "i32", "i32", "f16"))
     a, b = (laid_out(draw, type, shape, _values(draw, type)) for shape in (ne, other))
     return call(name, a, b, axis)
 

@@ -69,8 +69,8 @@ def attention(draw: Draw, name: str) -> Tree:
     mask = None
     if draw(some(True, True, False)):
         rows = n + draw(some(0, 0, 5))
-        stacks = draw(some(1, queries)), draw(some(1, batch))
-        mask = leaf("f16", kv, rows, *stacks, fill=draw(some("mask", "causal", "windows", "zero")))
+        stacks = draw(some(1, queries, heads)), draw(some(1, batch))
+        mask = leaf("f16", kv, rows, *stacks, fill=draw(some("mask", "causal", "windows", "zero", "masked")))
     bias = draw(some(0.0, 0.0, 8.0)) if mask is not None else 0.0
     result = call(name, q, k, v, mask, round(dk**-0.5, 6), bias, draw(some(0.0, 0.0, 10.0)))
     if draw(some(False, False, True)):

@@ -3,7 +3,21 @@
 from hypothesis import strategies as st
 
 from .registry import op
-from .tensors import PLAIN, Draw, Tree, Values, call, laid_out, leaf, lengths, padded, shapes, some, types
+from .tensors import (
+    PLAIN,
+    Draw,
+    Tree,
+    Values,
+    call,
+    laid_out,
+    leaf,
+    lengths,
+    padded,
+    repeated,
+    shapes,
+    some,
+    types,
+)
 
 _FAR_FROM_ZERO: Values = {"low": 99.0, "high": 101.0}
 _LARGE: Values = {"low": -500.0, "high": 500.0}
@@ -33,7 +47,7 @@ def soft_max(draw: Draw, name: str) -> Tree:
     mask = None
     if draw(some(True, True, False)):
         rows = ne[1] + draw(some(0, 0, 3))
-        stacks = (draw(some(*{1, ne[2]})), draw(some(*{1, ne[3]})))
+        stacks = repeated(draw, ne[2:])
         mask = leaf(
             draw(types("f32", "f16")), ne[0], rows, *stacks, fill=draw(some("mask", "causal", "zero"))
         )
