@@ -211,7 +211,9 @@ def _difference(
     if index is not None and isinstance(case.tree, Call):
         source = case.tree.arguments[0]
         assert isinstance(source, Leaf | Call)
-        return index(*map(_all_axes, (result, wanted, reference.tensor(source).numpy())))
+        arrays = result, wanted, reference.tensor(source).numpy()
+        if all(array.size for array in arrays):
+            return index(*map(_all_axes, arrays))
     return compare.difference(result, wanted, limit)
 
 
