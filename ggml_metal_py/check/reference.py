@@ -17,6 +17,9 @@ _REAL = frozenset(type for type in Type if type not in (Type.I8, Type.I16, Type.
 # It takes these sources' values, or rows, to lie side by side, and does not look.
 _SIDE_BY_SIDE = frozenset(["leaky_relu", "argsort", "argsort_top_k", "top_k"])
 
+# These only describe memory anew: what writes into their result writes into their source.
+_VIEWS = frozenset(["permute", "transpose", "view_4d", *(f"reshape_{i}d" for i in (1, 2, 3, 4))])
+
 # It counts in the wrong rows of tensors with more than two axes.
 _FLAT = frozenset(["count_equal"])
 
@@ -59,6 +62,8 @@ class Reference(Built):
         return Type.F32 if self.wide and kind in _REAL else kind
 
     def _prepared(self, call: Call, arguments: list[Any]) -> list[Any]:
+        if call.name in _VIEWS:
+            return arguments
         if self.wide or call.name in _SIDE_BY_SIDE | _FLAT:
             arguments = [self._contiguous(call, i, argument) for i, argument in enumerate(arguments)]
         if call.name in _FLAT:

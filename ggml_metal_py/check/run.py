@@ -1,7 +1,7 @@
 """Computes a case on the device and on ggml's CPU backend, and says what came of it."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..device import Device
 
 OK, FAILED, UNSUPPORTED, FINDING, ABSENT = "ok", "failed", "unsupported", "finding", "absent"
+REFUSED = "refused"
 
 NO_RESULT = "was written, and is no result"
 """Part of what is said of a write into a source."""
@@ -41,7 +42,7 @@ class Outcome:
     case: Case
     status: str
     """`ok`; `failed`; `unsupported` by the device; `finding`: wrong, as the list of findings says; `absent`:
-    the row lacks a function, one with so many arguments, or a type."""
+    the row lacks a function, one with so many arguments, or a type; `refused`: see Runner."""
     problem: str = ""
     """Why it is not ok: `wrong: ..`, `no kernel: ..`, `abort: ..`, `device: ..`,
     `no reference: ..`, `invalid: ..`."""
@@ -97,10 +98,19 @@ class Opened:
 
 
 class Runner:
-    """Runs cases, on a machine of its own or on one that is given to it. Use it as a context manager."""
+    """Runs cases, on a machine of its own or on one that is given to it. Use it as a context manager.
 
-    def __init__(self, device: "Device", machine: Machine | None = None) -> None:
+    `refuse` may say of a graph that is made that it must not run, because that would end the process.
+    """
+
+    def __init__(
+        self,
+        device: "Device",
+        machine: Machine | None = None,
+        refuse: Callable[[Outcome], bool] = lambda outcome: False,
+    ) -> None:
         self.device = device
+        self._refuse = refuse
         self._machine = machine or Machine(device)
         self._cpu: Backend | None = None
 
@@ -126,6 +136,13 @@ class Runner:
                 opened.outcome = findings.apply(self.device, opened.outcome)
             yield opened
 
+    @contextmanager
+    def built(self, case: Case) -> Iterator[Outcome]:
+        """What the graph of a case computes; nothing runs."""
+        with self.device.context(_ROOM) as context:
+            Built(context, case.tree)
+            yield Outcome(case, FAILED, nodes=tuple(computed(context)))
+
     def _run(self, known: Outcome, case: Case, context: Context) -> Opened:
         try:
             built = Built(context, case.tree)
@@ -137,6 +154,8 @@ class Runner:
         except (GgmlAbort, ValueError) as error:
             return Opened(replace(known, problem=f"invalid: {error}"))
         known = replace(known, nodes=tuple(computed(context)))
+        if self._refuse(known):
+            return Opened(replace(known, status=REFUSED))
         try:
             found = self._machine.compute(built, values)
         except UnsupportedOp as error:
@@ -214,7 +233,7 @@ def _difference(
         arrays = result, wanted, reference.tensor(source).numpy()
         if all(array.size for array in arrays):
             return index(*map(_all_axes, arrays))
-    return compare.difference(result, wanted, limit)
+    return compare.difference(result, wanted, limit, in_steps=_in_steps(found.built.result))
 
 
 def _all_axes(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -238,10 +257,15 @@ def _wrong_leaf(built: Built, reference: Reference, values: list[bytes], limit: 
             continue
         if wanted._get_bytes() == reference.stored(leaf, data):
             return f"{leaf} {NO_RESULT}"
-        problem = compare.difference(tensor.numpy(), _as(tensor, wanted), limit).problem
+        rounded = _in_steps(tensor)
+        problem = compare.difference(tensor.numpy(), _as(tensor, wanted), limit, in_steps=rounded).problem
         if problem:
             return f"{leaf} was written: {problem}"
     return ""
+
+
+def _in_steps(tensor: Tensor) -> bool:
+    return block_size(tensor._native, tensor.type) > 1
 
 
 def _as(like: Tensor, reference: Tensor) -> Any:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..check.case import Case
 from ..check.machine import Machine
-from ..check.run import ABSENT, FAILED, FINDING, OK, UNSUPPORTED, Opened, Outcome, Runner, Snapshot
+from ..check.run import ABSENT, FAILED, FINDING, OK, REFUSED, UNSUPPORTED, Opened, Outcome, Runner, Snapshot
 from ..select import main_pipeline
 from .checker import Checker
 from .finding import Finding
-from .known import known
+from .known import known, may_crash
 from .oracles import ORACLES, Trial
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ class Examined:
     case: Case
     status: str
     """`ok`; `failed`: there are findings; `finding`: it is one that is listed; `unsupported` by the device;
-    `absent` from the row; `invalid`: ggml makes no such graph."""
+    `absent` from the row; `invalid`: ggml makes no such graph; `refused`: it is listed that it may end the
+    process, and this is not one that may die."""
     findings: tuple[Finding, ...] = ()
     pipelines: tuple[tuple[str, str], ...] = ()
     """What ran: host names, and names of pipelines, which also say what they were specialised with."""
@@ -54,18 +55,20 @@ class Examined:
 class Examiner:
     """Examines cases on a device. Use it as a context manager.
 
-    `oracles` are names in oracles.ORACLES; all of them without any.
+    `oracles` are names in oracles.ORACLES; all of them without any. `may_die`: run even what is listed as a
+    graph that can end the process.
     """
 
-    def __init__(self, device: "Device", oracles: Sequence[str] = ()) -> None:
+    def __init__(self, device: "Device", oracles: Sequence[str] = (), *, may_die: bool = False) -> None:
         self.device = device
         unknown = set(oracles) - set(ORACLES)
         if unknown:
             raise ValueError(f"there is no oracle {min(unknown)!r}; oracles: {', '.join(ORACLES)}")
         self._oracles = {name: oracle for name, oracle in ORACLES.items() if not oracles or name in oracles}
         self._checker = Checker() if getattr(device, "checked", False) else None
+        machine = Machine(device, compute=self._checker.compute) if self._checker else None
         self._runner = Runner(
-            device, Machine(device, compute=self._checker.compute) if self._checker else None
+            device, machine, refuse=lambda outcome: not may_die and may_crash(device, outcome)
         )
         self._machines: dict[tuple[str, ...], Machine] = {}
         limit = device.props.max_theadgroup_memory_size
@@ -84,11 +87,17 @@ class Examiner:
         with self._runner.opened(case) as opened:
             return self._examined(case, opened)
 
+    def named(self, finding: Finding) -> Finding:
+        """A finding of a case that ended its process, with the name of the listed mistake that it is."""
+        case = Case.of(finding.case)
+        with self._runner.built(case) as outcome:
+            return known(self.device, outcome, finding)
+
     def _examined(self, case: Case, opened: Opened) -> Examined:
         outcome = opened.outcome
         ran = (dispatch.pipeline for dispatch in outcome.dispatches)
         pipelines = tuple(dict.fromkeys((pipeline.base, pipeline.name) for pipeline in ran))
-        if outcome.status in (ABSENT, UNSUPPORTED):
+        if outcome.status in (ABSENT, UNSUPPORTED, REFUSED):
             return Examined(case, outcome.status)
         if outcome.problem.startswith("invalid: "):
             return Examined(case, INVALID)

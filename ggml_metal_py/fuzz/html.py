@@ -80,7 +80,7 @@ def _coverage(rows: Iterable[Ran]) -> str:
 
 
 def _ops(report: "Report") -> str:
-    statuses = ("ok", "failed", "finding", "unsupported", "absent", "invalid")
+    statuses = ("ok", "failed", "finding", "unsupported", "absent", "invalid", "refused")
     rows = [
         f"<tr><td>{escape(op)}</td>{''.join(_number(counts[status]) for status in statuses)}</tr>"
         for op, counts in sorted(report.ops.items())

@@ -8,7 +8,7 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from ..check.case import Case
-from ..check.run import FAILED
+from ..check.run import FAILED, FINDING
 from .examiner import Examined
 from .finding import Finding
 
@@ -19,11 +19,20 @@ _PATIENCE = 120.0
 """Seconds that a case may take, kernels that have to be compiled first included."""
 
 
+class _Died(Exception):
+    """The process that examined did not answer."""
+
+    def __init__(self, kind: str, problem: str) -> None:
+        self.kind = kind
+        self.problem = problem
+        super().__init__(problem)
+
+
 class Isolated:
     """Examines as an Examiner does. Use it as a context manager."""
 
     def __init__(self, plan: "Plan", patience: float = _PATIENCE) -> None:
-        self._plan = replace(plan, isolate=False)
+        self._plan = replace(plan, isolate=False, may_die=True)
         self._patience = patience
         self._process: Any = None
         self._pipe: Connection | None = None
@@ -36,22 +45,32 @@ class Isolated:
 
     def examine(self, case: Case) -> Examined:
         """As Examiner.examine; `crash` and `hang` are findings, too. Raises what opening a device raises."""
+        try:
+            examined = self._ask("examine", case)
+        except _Died as died:
+            finding = Finding(kind=died.kind, op=case.op, case=case.text, problem=died.problem)
+            with suppress(_Died):  # then nobody knows what it is
+                finding = self._ask("named", finding)
+            return Examined(case, FINDING if finding.known else FAILED, (finding,))
+        assert isinstance(examined, Examined)
+        return examined
+
+    def _ask(self, method: str, argument: Case | Finding) -> Any:
         pipe = self._pipe or self._start()
         try:
-            pipe.send(case)
+            pipe.send((method, argument))
             if not pipe.poll(self._patience):
                 self._end()
-                return _died(case, "hang", f"no answer within {self._patience:g} s")
+                raise _Died("hang", f"no answer within {self._patience:g} s")
             answer = pipe.recv()
         except (EOFError, ConnectionError):
             self._process.join()
             code = self._process.exitcode
             self._end()
-            return _died(case, "crash", _reason(code))
+            raise _Died("crash", _reason(code)) from None
         if isinstance(answer, Exception):
             self._end()
             raise answer
-        assert isinstance(answer, Examined)
         return answer
 
     def _start(self) -> Connection:
@@ -76,16 +95,12 @@ def _serve(pipe: Connection, plan: "Plan") -> None:
     with ExitStack() as stack, suppress(EOFError, ConnectionError, KeyboardInterrupt):
         examiner = None
         while True:
-            case = pipe.recv()
+            method, argument = pipe.recv()
             try:
                 examiner = examiner or open_examiner(plan, stack)
-                pipe.send(examiner.examine(case))
+                pipe.send(getattr(examiner, method)(argument))
             except Exception as error:
                 pipe.send(error)
-
-
-def _died(case: Case, kind: str, problem: str) -> Examined:
-    return Examined(case, FAILED, (Finding(kind=kind, op=case.op, case=case.text, problem=problem),))
 
 
 def _reason(code: int) -> str:

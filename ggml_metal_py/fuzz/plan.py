@@ -23,6 +23,8 @@ class Plan:
     checked: bool = False
     isolate: bool = False
     """Examine in a process of its own, which may die."""
+    may_die: bool = False
+    """This is such a process."""
 
 
 def run(plan: Plan, block: Block) -> Result:
@@ -47,7 +49,7 @@ def open_examiner(plan: Plan, stack: ExitStack) -> Examines:
     device = stack.enter_context(open_device(plan.upstream, profile=plan.profile, **options))
     if not device._native.manifest.get("kernels", {}).get("source", True):
         raise ValueError(f"upstream {device.upstream} ships no kernel source: nothing of it can be run")
-    return stack.enter_context(Examiner(device, plan.oracles))
+    return stack.enter_context(Examiner(device, plan.oracles, may_die=plan.may_die))
 
 
 class _Kept(threading.local):

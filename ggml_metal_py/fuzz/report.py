@@ -100,7 +100,8 @@ class Report:
         return (
             f"{self.cases} cases in {self.blocks} blocks of seed {self.seed}, {self.seconds:.0f} s, "
             f"{self.cases / max(self.seconds, 1e-9):.0f} a second: {count['ok']} right, "
-            f"{count['unsupported'] + count['absent']} not supported, {count[INVALID]} not made by ggml; "
+            f"{count['unsupported'] + count['absent']} not supported, {count[INVALID]} not made by ggml, "
+            f"{count['refused']} refused without --isolate; "
             f"{kernels}; {len(self.findings)} findings, {len(self.known)} listed ones"
         )
 

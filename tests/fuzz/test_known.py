@@ -9,10 +9,16 @@ from ggml_metal_py.fuzz.known import Listed, all_listed
 
 
 @pytest.mark.parametrize("listed", all_listed(), ids=lambda listed: listed.name)
-def test_a_listed_mistake_shows(listed: Listed, device: gm.Device, examiner: Examiner) -> None:
-    examined = examiner.examine(Case.of(listed.example))
+def test_a_listed_mistake_shows(listed: Listed, device: gm.Device) -> None:
+    with Examiner(device, may_die=True) as examiner:  # the examples are too small to
+        examined = examiner.examine(Case.of(listed.example))
     assert [finding.known for finding in examined.findings] == [listed.name]
     assert examined.status == "finding"
+
+
+def test_what_may_end_the_process_is_refused(examiner: Examiner) -> None:
+    assert examiner.examine(Case.of("diag(cut(f32(3), [2]))")).status == "refused"
+    assert examiner.examine(Case.of("diag(f32(3))")).status == "ok"
 
 
 def test_they_have_names_and_readings() -> None:

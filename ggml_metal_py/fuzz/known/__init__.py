@@ -53,6 +53,11 @@ def known(device: "Device", outcome: Outcome, finding: Finding) -> Finding:
     return finding
 
 
+def may_crash(device: "Device", outcome: Outcome) -> bool:
+    """Whether it is listed that such a graph can end the process."""
+    return known(device, outcome, Finding("crash", outcome.case.op, outcome.case.text, "")).known != ""
+
+
 def all_listed() -> tuple[Listed, ...]:
     """Every one."""
     from .layouts import LISTED as LAYOUTS

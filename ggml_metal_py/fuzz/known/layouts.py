@@ -25,6 +25,10 @@ def _product_of_columns(node: Node, text: str) -> bool:
     return any(value_bytes(source(node, i)) not in (0, source(node, i).nb[0]) for i in range(2))
 
 
+def _quantised_into_other_rows(node: Node, text: str) -> bool:
+    return node.op == "CPY" and not value_bytes(node) and node.ne[0] != source(node).ne[0] and "cut(" in text
+
+
 def _attention_by_vectors(node: Node, text: str) -> bool:
     if node.op != "FLASH_ATTN_EXT" or node.src[1] is None or node.src[2] is None:
         return False
@@ -42,7 +46,7 @@ def _largest_of_padding(node: Node, text: str) -> bool:
 LISTED: tuple[Listed, ...] = (
     Listed(
         "diag-layout",
-        ("wrong", "stray write", "source written", "unwritten memory"),
+        ("wrong", "stray write", "source written", "unwritten memory", "crash"),
         _diagonal_of_apart,
         "rows of the result are found with the source's nb[1] instead of the result's: it writes beyond the "
         "result when the source is a window; and the source's nb[0] is not looked at",
@@ -55,6 +59,14 @@ LISTED: tuple[Listed, ...] = (
         "the kernel for few queries counts in vectors of four: it divides the number of values between rows "
         "by 4, whose remainder is lost",
         "flash_attn_ext(f32(64), cut(f16(65, 2), [64, 2]), f16(64, 2), None, 0.125, 0.0, 0.0)",
+    ),
+    Listed(
+        "cpy-quantised-rows",
+        ("wrong", "stray write", "source written", "unwritten memory", "crash"),
+        _quantised_into_other_rows,
+        "a thread looks up where its row of the source begins in the target and counts blocks on from there, "
+        "as if the target's rows lay side by side",
+        "cpy(f32(64), cut(q8_0(64, 2), [32, 2]))",
     ),
     Listed(
         "rope-columns",

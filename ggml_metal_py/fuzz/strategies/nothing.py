@@ -12,7 +12,7 @@ _ONE: tuple[tuple[str, Callable[[Tree], Tree]], ...] = tuple(
     for name, *rest in (
         *(("sum",), ("sum_rows",), ("mean",), ("cumsum",), ("cont",), ("neg",), ("soft_max",), ("sqr",)),
         *(("rms_norm", 1e-6), ("norm", 1e-6), ("l2_norm", 1e-6), ("scale", 2.0), ("argsort", "asc")),
-        *(("pad", 2, 1, 0, 0), ("tri", 0), ("interpolate", 3, 2, 1, 1, 0)),
+        *(("pad", 2, 1, 0, 0), ("tri", 0)),
     )
 )
 
