@@ -3,9 +3,11 @@
 import importlib
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from check.accepted import accepted
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +15,7 @@ import ggml_metal_py as gm
 from ggml_metal_py.check import Case
 from ggml_metal_py.check.build import Built
 from ggml_metal_py.check.expression import Call, nodes, parse
+from ggml_metal_py.check.graph import NOTHING, computed
 from ggml_metal_py.fuzz import strategies, types
 
 FEW = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
@@ -41,6 +44,21 @@ def test_most_graphs_are_such_that_ggml_makes(name: str, device: gm.Device) -> N
 def test_a_case_is_its_text(case: Case) -> None:
     assert str(parse(case.text)) == case.text
     assert any(isinstance(node, Call) for node in nodes(case.tree))
+
+
+def test_every_op_that_the_device_accepts_is_drawn(device: gm.Device) -> None:
+    drawn: set[str] = set()
+    for name in strategies.names():
+
+        @FEW
+        @given(strategies.op_cases(name))
+        def draw(case: Case) -> None:
+            with device.context(128) as context, suppress(gm.GgmlAbort, ValueError):
+                Built(context, case.tree)
+                drawn.update(node.kind for node in computed(context))
+
+        draw()
+    assert set(accepted(device)) - set(NOTHING) <= drawn
 
 
 def test_unknown_ops_are_refused_with_those_that_are_known() -> None:

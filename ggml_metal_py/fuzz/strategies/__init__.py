@@ -23,9 +23,22 @@ from . import (  # noqa: F401
     sequences,
 )
 from .registry import find, names, op, op_cases, trees, weight
-from .tensors import lengths, shapes, types
+from .tensors import lengths, shapes, tensors, types, values
 
-__all__ = ["cases", "find", "lengths", "names", "op", "op_cases", "shapes", "trees", "types", "weight"]
+__all__ = [
+    "cases",
+    "find",
+    "lengths",
+    "names",
+    "op",
+    "op_cases",
+    "shapes",
+    "tensors",
+    "trees",
+    "types",
+    "values",
+    "weight",
+]
 
 
 def cases(*ops: str) -> SearchStrategy[Case]:

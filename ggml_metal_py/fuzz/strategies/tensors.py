@@ -147,9 +147,20 @@ def _stepped(draw: Draw, type: str, ne: Shape, values: Values, rows: bool) -> Tr
 _LAYOUTS = {"cut": _window, "permute": _permuted, "reshape": _reshaped, "step": _stepped}
 
 
-def whole(type: str, ne: Sequence[int], values: Values = PLAIN) -> Leaf:
-    """A contiguous tensor."""
-    return leaf(type, *ne, **values)
+@st.composite
+def tensors(draw: Draw, *kinds: str, rows: bool = False, most: int = 1100) -> Tree:
+    """Tensors of one of these types (f32 without any), of any lengths, that lie in memory in any way.
+
+    `rows`: the values of a row lie side by side. `most`: the longest row.
+    """
+    type = draw(types(*kinds or ("f32",)))
+    ne = draw(shapes(most=most, unit=block(type)))
+    return laid_out(draw, type, ne, draw(values()) if type == "f32" else PLAIN, rows=rows)
+
+
+def values() -> SearchStrategy[Values]:
+    """What f32 tensors hold: values around 0, special, huge and subnormal ones. Options of a leaf."""
+    return st.sampled_from(ANY_VALUES)
 
 
 def repeated(draw: Draw, ne: Sequence[int]) -> Shape:
@@ -162,4 +173,33 @@ def _divisors(n: int) -> tuple[int, ...]:
     return tuple(d for d in (2, 3, 4, 5, 7, 8, 16, 32) if d < n and n % d == 0)
 
 
-__all__ = ["ANY_VALUES", "Call", "Draw", "Leaf", "Tree", "call", "leaf"]
+__all__ = [
+    "ANY_VALUES",
+    "FLOATS",
+    "HUGE",
+    "NAN",
+    "PLAIN",
+    "QUANTISED",
+    "SPECIAL",
+    "SUBNORMAL",
+    "WEIGHTS",
+    "Call",
+    "Draw",
+    "Leaf",
+    "Shape",
+    "Tree",
+    "Values",
+    "block",
+    "call",
+    "laid_out",
+    "leaf",
+    "lengths",
+    "padded",
+    "repeated",
+    "shapes",
+    "some",
+    "tensors",
+    "types",
+    "values",
+    "weighted",
+]
