@@ -19,6 +19,8 @@ from .simplify import simplify
 
 _SIZE = 30
 """Cases in a block. hypothesis tries the simplest one first, in every block."""
+_MOST = 500
+"""Cases that are examined to shrink one."""
 
 
 class Examines(Protocol):
@@ -97,6 +99,8 @@ def shrink(block: Block, cause: str, examiner: Examines) -> Finding | None:
 
     def findings(case: Case) -> tuple[Finding, ...]:
         if case.text not in examined:
+            if len(examined) == _MOST:  # nothing more is found to be wrong, so that shrinking ends
+                return ()
             examined[case.text] = examiner.examine(case).findings
         return examined[case.text]
 
@@ -113,6 +117,17 @@ def shrink(block: Block, cause: str, examiner: Examines) -> Finding | None:
 
     plainest = simplify(smallest, has_mistake)
     return next(finding for finding in findings(plainest) if finding.mistake == mistake)
+
+
+def shrink_all(wanted: Sequence[tuple[Block, str]], examiner: Examines) -> list[Finding | None]:
+    """As `shrink` for each cause, unless the case of one before shows it, too."""
+    found: list[Finding | None] = []
+    for block, cause in wanted:
+        cases = dict.fromkeys((finding.op, finding.case) for finding in found if finding is not None)
+        others = (examiner.examine(Case(op, text)).findings for op, text in cases)
+        there = [finding for findings in others for finding in findings if finding.cause == cause]
+        found.append(there[0] if there else shrink(block, cause, examiner))
+    return found
 
 
 def _find(block: Block, wanted: Callable[[Case], bool], *, shrink: bool) -> Case | None:

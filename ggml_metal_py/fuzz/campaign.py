@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import suppress
 from itertools import islice
-from typing import Any
 
 from ..check.coverage import host_names
 from ..device import open as open_device
@@ -87,18 +86,23 @@ class _Campaign:
         self._progress(min(part, 1.0), line)
 
     def shrink(self, executor: Executor) -> None:
-        """Look for the smallest case of every cause."""
+        """Look for the plainest case of every cause: those of a family, which often have one, in one task."""
         first = self._first()
-        self._progress(1.0, f"shrinking {len(first)} findings")
-        futures: dict[str, Future[Any]] = {
-            cause: executor.submit(tasks.shrink, self._plan, block, cause)
-            for cause, (block, finding) in first.items()
-            if not finding.known
-        }
+        families: dict[str, list[str]] = {}
         for cause, (_, finding) in first.items():
-            smallest = futures[cause].result() if cause in futures else None
-            plainest = smallest or finding
-            self._shrunk.setdefault(plainest.cause, plainest)
+            if finding.known:
+                self._shrunk[cause] = finding
+            else:
+                families.setdefault(finding.family, []).append(cause)
+        tasks_of: dict[str, Future[list[Finding | None]]] = {
+            family: executor.submit(tasks.shrink, self._plan, [(first[cause][0], cause) for cause in causes])
+            for family, causes in families.items()
+        }
+        for done, (family, causes) in enumerate(families.items()):
+            self._progress(1.0, f"shrinking findings in {family} ({done + 1} of {len(families)})")
+            for cause, plainest in zip(causes, tasks_of[family].result(), strict=True):
+                found = plainest or first[cause][1]
+                self._shrunk.setdefault(found.cause, found)
 
     def _first(self) -> dict[str, tuple[Block, Finding]]:
         """Of each cause the first finding, by the order of blocks, whichever was done first."""
@@ -129,5 +133,5 @@ class _Campaign:
             counts=counts,
             ops=ops,
             pipelines=pipelines,
-            all_findings=tuple(self._shrunk.values()),
+            all_findings=tuple(finding for _, finding in sorted(self._shrunk.items())),
         )

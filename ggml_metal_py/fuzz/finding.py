@@ -39,12 +39,16 @@ class Finding:
     """The name of the listed mistake of upstream's that this is."""
 
     @property
+    def family(self) -> str:
+        """The kind, and the kernels' name without what they are made for; without a kernel the op."""
+        return f"{self.kind} {_VARIANT.sub('', self.kernel) or self.op}"
+
+    @property
     def mistake(self) -> str:
         """What is wrong, and in which kernels, whatever the values and layouts."""
         if self.known:
             return f"known {self.known}"
-        family = _VARIANT.sub("", self.kernel) or self.op
-        return " ".join([self.kind, family, *([self.line] if self.line else [])])
+        return f"{self.family} {self.line}".rstrip()
 
     @property
     def cause(self) -> str:

@@ -1,14 +1,13 @@
 """How a campaign examines its cases, and its tasks: functions of plain values, for any process to run."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from .block import Block, Examines, Result
+from .block import Block, Examines, Result, shrink_all
 from .block import run as run_block
-from .block import shrink as shrink_block
 from .examiner import Examiner
 from .finding import Finding
 
@@ -32,9 +31,9 @@ def run(plan: Plan, block: Block) -> Result:
     return run_block(block, _examiner(plan))
 
 
-def shrink(plan: Plan, block: Block, cause: str) -> Finding | None:
-    """The smallest case of that cause that comes from the block."""
-    return shrink_block(block, cause, _examiner(plan))
+def shrink(plan: Plan, wanted: Sequence[tuple[Block, str]]) -> list[Finding | None]:
+    """The plainest case of each cause that comes from its block."""
+    return shrink_all(wanted, _examiner(plan))
 
 
 def open_examiner(plan: Plan, stack: ExitStack) -> Examines:
