@@ -7,12 +7,13 @@ of them there are in so many seconds depends on the machine: ask for `blocks` to
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import suppress
 from itertools import islice
 
 from ..check.coverage import host_names
 from ..device import open as open_device
+from ..errors import GgmlMetalError
 from . import block as blocks_of
 from . import plan as tasks
 from .block import Block, Result
@@ -39,16 +40,20 @@ def run(
     """Draw cases of these ops, or of all, and examine them; shrink what was found.
 
     It ends after so many seconds, or after so many `blocks` of 30 cases. Raises ValueError for an op
-    without a strategy, LibraryNotFound, and what `executors.executor` raises.
+    without a strategy, LibraryNotFound, GgmlMetalError when a worker process died, and what
+    `executors.executor` raises.
     """
     plan = plan or Plan()
     started = time.monotonic()
     campaign = _Campaign(plan, seconds if blocks is None else float("inf"), blocks, progress)
-    with executor(workers, isolate=plan.isolate, scheduler=scheduler) as made:
-        with suppress(KeyboardInterrupt):  # what was found until then is reported
-            ahead = 1 if isinstance(made, Here) else 2 * workers
-            campaign.examine(made, blocks_of.blocks(ops, seed), ahead)
-        campaign.shrink(made)
+    try:
+        with executor(workers, isolate=plan.isolate, scheduler=scheduler) as made:
+            with suppress(KeyboardInterrupt):  # what was found until then is reported
+                ahead = 1 if isinstance(made, Here) else 2 * workers
+                campaign.examine(made, blocks_of.blocks(ops, seed), ahead)
+            campaign.shrink(made)
+    except BrokenExecutor as error:
+        raise GgmlMetalError("a worker process died: `isolate` tells of which case") from error
     return campaign.report(seed, time.monotonic() - started)
 
 

@@ -43,6 +43,10 @@ class Isolated:
     def __exit__(self, *exception: object) -> None:
         self._end()
 
+    def __del__(self) -> None:
+        """Of a thread that has ended."""
+        self._end()
+
     def examine(self, case: Case) -> Examined:
         """As Examiner.examine; `crash` and `hang` are findings, too. Raises what opening a device raises."""
         try:

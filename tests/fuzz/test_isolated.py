@@ -1,10 +1,12 @@
 """Cases that end the process they run in, or never end, are findings; the next ones run."""
 
+import multiprocessing
 import os
 import time
 
 import pytest
 
+from ggml_metal_py import fuzz
 from ggml_metal_py.check import Case
 from ggml_metal_py.fuzz import Examiner, Plan
 from ggml_metal_py.fuzz.isolated import Isolated, _serve
@@ -39,3 +41,9 @@ def test_a_process_that_dies_or_hangs_is_a_finding(monkeypatch: pytest.MonkeyPat
 def test_what_cannot_be_opened_is_an_error_here() -> None:
     with Isolated(Plan("nonsense-1.0", isolate=True)) as examiner, pytest.raises(Exception, match="nonsense"):
         examiner.examine(Case.of("sqr(f32(4))"))
+
+
+def test_no_process_is_left_behind() -> None:
+    before = set(multiprocessing.active_children())
+    fuzz.run(["sqr"], blocks=2, workers=2, plan=Plan(isolate=True))
+    assert set(multiprocessing.active_children()) <= before
