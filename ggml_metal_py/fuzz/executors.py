@@ -6,6 +6,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from contextlib import contextmanager
 from typing import Any
 
+from .isolated import end_orphans
 from .plan import release
 
 
@@ -53,3 +54,4 @@ def executor(workers: int = 1, *, isolate: bool = False, scheduler: str | None =
         yield made
     finally:
         made.shutdown(cancel_futures=True)
+        end_orphans()

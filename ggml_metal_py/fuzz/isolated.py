@@ -2,6 +2,8 @@
 
 import multiprocessing
 import signal
+import threading
+import weakref
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
@@ -17,6 +19,16 @@ if TYPE_CHECKING:
 
 _PATIENCE = 120.0
 """Seconds that a case may take, kernels that have to be compiled first included."""
+
+
+_opened: "weakref.WeakSet[Isolated]" = weakref.WeakSet()
+
+
+def end_orphans() -> None:
+    """End the processes of those that were opened in threads that have ended."""
+    for examiner in list(_opened):
+        if not examiner._thread.is_alive():
+            examiner._end()
 
 
 class _Died(Exception):
@@ -36,15 +48,13 @@ class Isolated:
         self._patience = patience
         self._process: Any = None
         self._pipe: Connection | None = None
+        self._thread = threading.current_thread()
+        _opened.add(self)
 
     def __enter__(self) -> "Isolated":
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._end()
-
-    def __del__(self) -> None:
-        """Of a thread that has ended."""
         self._end()
 
     def examine(self, case: Case) -> Examined:
