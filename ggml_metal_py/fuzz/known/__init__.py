@@ -4,6 +4,7 @@ Each was read in the sources of the row where it was met. A case that a rule des
 same: with other values, or because the memory beside it holds the right ones.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -33,6 +34,8 @@ class Listed:
     """A case that shows it."""
     since: str = "0"
     until: str = "999"
+    kernels: str = ".*"
+    """Host names of the kernels that have it, as a pattern."""
 
     def exists(self, version: str) -> bool:
         """Whether that version of ggml has it."""
@@ -46,6 +49,7 @@ def known(device: "Device", outcome: Outcome, finding: Finding) -> Finding:
     for listed in all_listed():
         if (
             finding.kind in listed.kinds
+            and re.fullmatch(listed.kernels, finding.kernel)
             and listed.exists(device.ggml_version)
             and any(listed.concerns(node, outcome.case.text) for node in outcome.nodes)
         ):
@@ -60,10 +64,11 @@ def may_crash(device: "Device", outcome: Outcome) -> bool:
 
 def all_listed() -> tuple[Listed, ...]:
     """Every one."""
+    from .accesses import LISTED as ACCESSES
     from .layouts import LISTED as LAYOUTS
     from .threadgroups import LISTED as THREADGROUPS
 
-    return (*LAYOUTS, *THREADGROUPS)
+    return (*LAYOUTS, *THREADGROUPS, *ACCESSES)
 
 
 def reading(name: str) -> str:

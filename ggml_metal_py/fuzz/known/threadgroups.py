@@ -6,7 +6,8 @@ layer ends the program otherwise. Upstream rounds up in some places, with a comm
 
 from . import Listed
 
-_THREADGROUP = ("threadgroup",)
+_THREADGROUP = ("threadgroup", "threadgroup-length")
+"""In plain and in checked mode."""
 
 
 LISTED: tuple[Listed, ...] = (
