@@ -61,6 +61,7 @@ class Report:
             "seed": self.seed,
             "blocks": self.blocks,
             "counts": dict(self.counts),
+            "ops": {op: dict(counts) for op, counts in sorted(self.ops.items())},
             "findings": [self._finding(finding, folder) for finding in self.findings],
             "known": [finding.as_json() for finding in self.known],
             "host_names": {"declared": len(self.declared), "ran": len(by_host_name(self.pipelines))},

@@ -37,8 +37,8 @@ LISTED: tuple[Listed, ...] = (
         "product-alignment",
         ("misaligned",),
         _op("MUL_MAT", "MUL_MAT_ID"),
-        "vectors and matrices are read and written wherever rows begin; the assertions that would refuse such "
-        "rows are commented out in the encoder",
+        "vectors and matrices are read and written wherever rows begin; the assertions against that are "
+        "commented out in the encoder",
         "mul_mat(q1_0(128, 5), f32(128, 9))",
         kernels=r"kernel_mul_m[mv].*",
     ),
