@@ -8,7 +8,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import check, checked, ops, select
+    from . import check, checked, fuzz, ops, select
     from .arrays import mul_mat
     from .backend import Backend, Buffer, Graph
     from .device import Device, DeviceProps, info, open
@@ -98,6 +98,7 @@ __all__ = [
     "UnsupportedOp",
     "check",
     "checked",
+    "fuzz",
     "info",
     "mul_mat",
     "open",
@@ -109,7 +110,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("check", "checked", "ops", "select"):
+    if name in ("check", "checked", "fuzz", "ops", "select"):
         return importlib.import_module(f".{name}", __name__)
     home = _HOMES.get(name)
     if home is None:

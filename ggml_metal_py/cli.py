@@ -12,6 +12,8 @@ from typing import Any, TextIO
 import click
 
 FOUND_SOMETHING, WRONG_USE = 1, 2
+_EXTRAS = {"matplotlib": "plot", "hypothesis": "fuzz", "distributed": "dask"}
+"""What to install for a module that is missing."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -216,6 +218,83 @@ def check(
 
 
 @main.command()
+@click.argument("ops", nargs=-1)
+@click.option("--seconds", type=click.FloatRange(min=0), default=60.0, show_default=True)
+@click.option("--blocks", type=click.IntRange(min=1), help="So many blocks of 30 cases, whatever it takes.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The same one draws the same cases.")
+@click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
+@click.option("--isolate", is_flag=True, help="Examine in processes that may die.")
+@click.option("--checked", is_flag=True, help="Watch every access of the kernels: much slower.")
+@click.option("--scheduler", metavar="ADDRESS", help="Run on a Dask cluster: tcp://host:8786.")
+@click.option("--oracle", "oracles", multiple=True, help="Ask only this one; can be given again.")
+@click.option("--case", "cases", multiple=True, help="Examine this graph instead: 'add(f32(8, 2), f32(8))'.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False),
+    default="fuzz-findings",
+    show_default=True,
+    help="Folder for reproducers, findings.json and report.html.",
+)
+@_upstream
+@_profile
+@_json
+def fuzz(
+    ops: Sequence[str],
+    seconds: float,
+    blocks: int | None,
+    seed: int,
+    workers: int,
+    isolate: bool,
+    checked: bool,
+    scheduler: str | None,
+    oracles: Sequence[str],
+    cases: Sequence[str],
+    out: str,
+    upstream: str | None,
+    profile: str | None,
+    as_json: bool,
+) -> None:
+    """Draw graphs of every op, or of OPS, and look for what does not hold: see ggml_metal_py/fuzz/README.md.
+
+    Exit status 1 when something was found that is not listed as upstream's mistake. Each finding is shrunk to
+    the smallest case and written as a script that shows it.
+    """
+    with _errors_as_lines():
+        from pathlib import Path
+
+        from . import fuzz as fuzzing
+
+        plan = fuzzing.Plan(upstream, profile, tuple(oracles), checked, isolate)
+        if cases:
+            status = 0
+            for examined in fuzzing.examine(cases, plan):
+                status |= examined.status == "failed"
+                for line in [json.dumps(examined.as_json())] if as_json else examined.lines():
+                    click.echo(line)
+            sys.exit(status)
+        with _progress_lines("fuzz") as progress:
+            report = fuzzing.run(
+                ops,
+                seconds=seconds,
+                blocks=blocks,
+                seed=seed,
+                workers=workers,
+                scheduler=scheduler,
+                plan=plan,
+                progress=progress,
+            )
+        report.write(Path(out))
+    if as_json:
+        _print_json(report.as_json(Path(out)))
+    else:
+        for line in report.lines():
+            click.echo(line)
+        click.echo(f"written to {out}: report.html, findings.json, reproducers")
+    if report.findings:
+        sys.exit(FOUND_SOMETHING)
+
+
+@main.command()
 @click.argument("audio", type=click.Path())
 @click.option("--model", default="tiny.en", show_default=True, help="A model file, or a known name.")
 @click.option("--threads", type=click.IntRange(min=1), help="Default: all that may be used.")
@@ -285,6 +364,18 @@ def _progress(label: str) -> Iterator[Callable[[int, int], None]]:
 
 
 @contextmanager
+def _progress_lines(label: str) -> Iterator[Callable[[float, str], None]]:
+    """A bar on standard error with a line that changes, while it is a terminal."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(label, total=1.0)
+        yield lambda part, line: bar.update(task, completed=part, description=f"{label}: {line}")
+
+
+@contextmanager
 def _errors_as_lines() -> Iterator[None]:
     """What the user can mend is said without a traceback, with status 2."""
     from .errors import GgmlMetalError
@@ -297,7 +388,7 @@ def _errors_as_lines() -> Iterator[None]:
         _say(f"error: {error}")
         sys.exit(WRONG_USE)
     except ModuleNotFoundError as error:
-        extra = "plot" if (error.name or "").startswith("matplotlib") else "cli,whisper"
+        extra = _EXTRAS.get((error.name or "").partition(".")[0], "cli,whisper")
         _say(f"error: {error}: pip install 'ggml_metal_py[{extra}]'")
         sys.exit(WRONG_USE)
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 
 class GgmlMetalError(Exception):
@@ -15,6 +16,7 @@ class LibraryNotFound(GgmlMetalError):
         self.upstream = upstream
         self.reason = reason
         self.tried = tuple(tried)
+        self.built = tuple(built)
         lines = [f"upstream {upstream!r} cannot be loaded: {reason}", "tried:"]
         lines += [f"  {path}" for path in tried]
         if built:
@@ -22,6 +24,10 @@ class LibraryNotFound(GgmlMetalError):
         lines.append(f"build it with: ./build.sh build --upstream {upstream}")
         lines.append("or set GGML_METAL_PY_LIB to the folder that holds it")
         super().__init__("\n".join(lines))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """So that it comes out of other processes."""
+        return type(self), (self.upstream, self.reason, self.tried, self.built)
 
 
 class NotInUpstream(GgmlMetalError, NotImplementedError):
@@ -56,7 +62,12 @@ class KernelNotFound(GgmlMetalError, LookupError):
 
     def __init__(self, name: str, reason: str) -> None:
         self.name = name
+        self.reason = reason
         super().__init__(f"{name}: {reason}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """So that it comes out of other processes."""
+        return type(self), (self.name, self.reason)
 
 
 class CompileError(GgmlMetalError):

@@ -434,7 +434,8 @@ def encode(native: Native, values: npt.NDArray[Any], kind: Type) -> bytes:
         dtype = np.dtype(_DTYPES[kind])
         if dtype.kind == "i" and values.dtype.kind == "f":
             raise TypeError(f"{kind.name} stores integers, the array has {values.dtype}")
-        converted = values.astype(dtype)
+        with np.errstate(over="ignore"):  # what is too large is stored as infinity
+            converted = values.astype(dtype)
         if dtype.kind == "i" and not np.array_equal(converted, values):
             raise ValueError(f"the array has values that {kind.name} cannot store")
         return converted.tobytes()

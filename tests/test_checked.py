@@ -130,7 +130,8 @@ def test_a_length_of_threadgroup_memory_is_a_multiple_of_16(bench: Bench):
         bench.backend.alloc(context)
         (report,) = gm.checked.compute(bench.backend, total)
     assert (report.kind, report.kernel) == (gm.checked.THREADGROUP_LENGTH, "kernel_op_sum_f32")
-    assert report.region is not None and report.region.bytes == 4
+    assert report.region is not None
+    assert report.region.bytes == 4
 
 
 def test_a_graph_of_right_kernels_gives_no_report(bench: Bench):

@@ -7,6 +7,7 @@ failure: then the finding is to be taken off, or ends with an earlier row.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from .graph import Node
@@ -54,5 +55,6 @@ def apply(device: "Device", outcome: "Outcome") -> "Outcome":
     return outcome
 
 
+@cache
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", version))

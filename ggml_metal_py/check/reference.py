@@ -14,14 +14,17 @@ from .expression import Call, Leaf, Tree, names, nodes
 # What holds real numbers, and can be held as f32 instead.
 _REAL = frozenset(type for type in Type if type not in (Type.I8, Type.I16, Type.I32, Type.I64, Type.F64))
 
-# It takes these sources' values to lie side by side, and does not look.
-_SIDE_BY_SIDE = frozenset(["leaky_relu"])
+# It takes these sources' values, or rows, to lie side by side, and does not look.
+_SIDE_BY_SIDE = frozenset(["leaky_relu", "argsort", "argsort_top_k", "top_k"])
+
+# These only describe memory anew: what writes into their result writes into their source.
+_VIEWS = frozenset(["permute", "transpose", "view_4d", *(f"reshape_{i}d" for i in (1, 2, 3, 4))])
 
 # It counts in the wrong rows of tensors with more than two axes.
 _FLAT = frozenset(["count_equal"])
 
 # It rounds the other source to the type of the weights, or to 8 bits: that would hide the device's errors.
-_ROUNDED = frozenset(["mul_mat", "mul_mat_id", "flash_attn_ext"])
+_ROUNDED = frozenset(["mul_mat", "mul_mat_id", "flash_attn_ext", "conv_transpose_1d"])
 
 # Arguments of which it takes no other type.
 _KEPT = {"flash_attn_ext": 3}
@@ -59,6 +62,8 @@ class Reference(Built):
         return Type.F32 if self.wide and kind in _REAL else kind
 
     def _prepared(self, call: Call, arguments: list[Any]) -> list[Any]:
+        if call.name in _VIEWS:
+            return arguments
         if self.wide or call.name in _SIDE_BY_SIDE | _FLAT:
             arguments = [self._contiguous(call, i, argument) for i, argument in enumerate(arguments)]
         if call.name in _FLAT:
@@ -67,9 +72,11 @@ class Reference(Built):
 
     def _contiguous(self, call: Call, index: int, argument: Any) -> Any:
         written = (call.name.endswith("_inplace") and index == 0) or _TARGETS.get(call.name) == index
-        if not isinstance(argument, Tensor) or argument.is_contiguous or written:
+        if not isinstance(argument, Tensor) or written:
             return argument
-        return ops.cont(argument)
+        # Strides of axes of length 1 do not count for ggml, and are used all the same.
+        packed = all(argument.nb[i] == argument.nb[i - 1] * argument.ne[i - 1] for i in (2, 3))
+        return argument if argument.is_contiguous and packed else ops.cont(argument)
 
 
 def _kept_leaves(root: Tree) -> Iterator[int]:

@@ -148,6 +148,14 @@ def _mask(shape: tuple[int, ...], low: float, high: float, random: np.random.Gen
     return values
 
 
+@_fill("masked")
+def _masked(shape: tuple[int, ...], low: float, high: float, random: np.random.Generator) -> Values:
+    """An attention mask with queries that see nothing: all of their row is -inf."""
+    values = _mask(shape, low, high, random)
+    values[random.random(shape[:-1]) < 1 / 4] = -np.inf
+    return values
+
+
 @_fill("causal")
 def _causal(shape: tuple[int, ...], low: float, high: float, random: np.random.Generator) -> Values:
     """0 up to the query's own place, -inf behind it; the last query sees everything."""
@@ -180,6 +188,28 @@ def _special(shape: tuple[int, ...], low: float, high: float, random: np.random.
     odd = np.array([0.0, -0.0, np.inf, -np.inf, 1e4, -1e4, 80, -80, 1e-6, -1e-6, 20, -20], np.float32)
     place = random.random(shape) < 0.5
     values[place] = random.choice(odd, int(place.sum()))
+    return values
+
+
+@_fill("huge")
+def _huge(shape: tuple[int, ...], low: float, high: float, random: np.random.Generator) -> Values:
+    """Of all sizes up to the largest float, of both signs: sums and products overflow. For f32 only."""
+    values = 10.0 ** random.uniform(30, 38.5, shape) * random.choice([-1.0, 1.0], shape)
+    return np.asarray(values, np.float32)
+
+
+@_fill("subnormal")
+def _subnormal(shape: tuple[int, ...], low: float, high: float, random: np.random.Generator) -> Values:
+    """Around the smallest normal float, of both signs: products and differences are subnormal, or 0."""
+    values = 10.0 ** random.uniform(-41, -36, shape) * random.choice([-1.0, 1.0], shape)
+    return np.asarray(values, np.float32)
+
+
+@_fill("nan")
+def _nan(shape: tuple[int, ...], low: float, high: float, random: np.random.Generator) -> Values:
+    """Among values of the range: a NaN here and there."""
+    values = random.uniform(low, high, shape).astype(np.float32)
+    values[random.random(shape) < 1 / 8] = np.nan
     return values
 
 

@@ -1,6 +1,5 @@
 """That there are cases: of every op that the device accepts, of every type, and always the same ones."""
 
-from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
@@ -13,24 +12,7 @@ from ggml_metal_py.check.expression import Leaf, nodes
 from ggml_metal_py.check.graph import NOTHING, computed
 from ggml_metal_py.check.known import FINDINGS
 
-KINDS = {"UNARY": "GGML_UNARY_OP_COUNT", "GLU": "GGML_GLU_OP_COUNT"}
-
-
-def accepted(device: gm.Device) -> Iterator[str]:
-    """Ops by ggml's names, of functions of one value and gated ones which one: what supports_op says yes to,
-    asked with structs of our own, for some types."""
-    native = device._native
-    for number, name in enumerate(native.op_names):
-        for kind in range(getattr(native, KINDS[name]) if name in KINDS else 1):
-            for source, result in (("f32", "f32"), ("f16", "f16"), ("i32", "i64"), ("q4_0", "f32")):
-                with device.context(16) as context:
-                    tensor = context.new_tensor(result, (32, 32))
-                    struct = tensor._use()
-                    for i in range(7):
-                        struct.src[i] = context.new_tensor(source, (32, 32))._use()
-                    struct.op, struct.op_params[0] = number, kind if name in KINDS else 0
-                    if device.supports_op(tensor):
-                        yield native.text(native.ggml_op_desc(struct))
+from .accepted import accepted
 
 
 @pytest.fixture(scope="module")

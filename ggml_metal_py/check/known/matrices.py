@@ -18,7 +18,7 @@ def _by_tiles(node: Node) -> bool:
     a, b = source(node), source(node, 1)
     if node.op == "MUL_MAT_ID":
         return a.ne[0] >= 64 and source(node, 2).ne[1] >= 32
-    return a.ne[0] >= 64 and b.ne[1] > 8
+    return a.ne[0] >= 64 and b.ne[1] > 8 and not any(part.nb[0] > part.nb[1] for part in (a, b))
 
 
 def _product_without_kernel(node: Node, text: str) -> bool:

@@ -2,7 +2,7 @@
 
 from ..findings import ABORT, DEVICE, NO_KERNEL, WRONG, Finding
 from ..graph import Node
-from .shared import source
+from .shared import is_contiguous, source
 
 
 def _of_halves(node: Node, text: str) -> bool:
@@ -62,7 +62,7 @@ FINDINGS: tuple[Finding, ...] = (
     Finding(
         "group-norm-layout",
         ABORT,
-        lambda node, text: node.op == "GROUP_NORM" and source(node).nb[2] < source(node).nb[1],
+        lambda node, text: node.op == "GROUP_NORM" and not is_contiguous(source(node)),
         "supports_op asks for contiguous rows, the getter asserts a contiguous tensor",
     ),
     Finding(

@@ -19,6 +19,24 @@ def source(node: Node, index: int = 0) -> Shape:
     return found
 
 
+_BYTES = {"f32": 4, "f16": 2, "bf16": 2, "i32": 4, "i64": 8, "i16": 2, "i8": 1}
+
+
+def value_bytes(shape: Shape) -> int:
+    """Bytes of one value; 0 for types that are stored in blocks."""
+    return _BYTES.get(shape.type, 0)
+
+
+def is_contiguous(shape: Shape) -> bool:
+    """As ggml_is_contiguous, for types that are not stored in blocks."""
+    stride = value_bytes(shape)
+    for n, nb in zip(shape.ne, shape.nb, strict=True):
+        if n != 1 and nb != stride:
+            return False
+        stride *= n
+    return True
+
+
 def has_views(text: str) -> bool:
     """Whether a case's sources are windows of others, or in another order."""
     return "cut(" in text or "permute(" in text

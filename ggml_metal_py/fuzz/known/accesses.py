@@ -1,0 +1,53 @@
+"""What checked mode sees: accesses beyond tensors, without order, at addresses that do not suit their type.
+
+Metal's specification asks that a vector or matrix lies at a multiple of its alignment ("Size and alignment of
+data types"), and orders accesses to threadgroup memory by barriers with mem_threadgroup only.
+"""
+
+from collections.abc import Callable
+
+from ...check.graph import Node
+from . import Listed
+
+
+def _op(*names: str) -> Callable[[Node, str], bool]:
+    return lambda node, text: node.op in names
+
+
+LISTED: tuple[Listed, ...] = (
+    Listed(
+        "product-row-tail",
+        ("out-of-bounds",),
+        _op("MUL_MAT", "MUL_MAT_ID"),
+        "a simdgroup, or a threadgroup, computes several rows; it reads all of them, and looks only when it "
+        "writes which there are",
+        "mul_mat(q5_k(256), f32(256))",
+        kernels=r"kernel_mul_mv_(?!ext).*",
+    ),
+    Listed(
+        "soft-max-barrier",
+        ("race",),
+        _op("SOFT_MAX"),
+        "between the last reading of the largest values and the first writing of the sums is only a barrier "
+        "with mem_none, 'which fixes a failing test'",
+        "soft_max(f32(172))",
+        kernels=r"kernel_soft_max.*",
+    ),
+    Listed(
+        "product-alignment",
+        ("misaligned",),
+        _op("MUL_MAT", "MUL_MAT_ID"),
+        "vectors and matrices are read and written wherever rows begin; the assertions against that are "
+        "commented out in the encoder",
+        "mul_mat(q1_0(128, 5), f32(128, 9))",
+        kernels=r"kernel_mul_m[mv].*",
+    ),
+    Listed(
+        "cpy-alignment",
+        ("misaligned",),
+        _op("CPY"),
+        "blocks are unpacked into matrices of 4 x 4, wherever the target's rows begin",
+        "cpy(q8_0(32), cut(f32(33, 1, 1, 2), [32, 1, 1, 1], [0, 0, 0, 1]))",
+        kernels=r"kernel_cpy_q.*",
+    ),
+)

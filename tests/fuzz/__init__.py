@@ -1,0 +1,1 @@
+"""Tests of ggml_metal_py.fuzz."""

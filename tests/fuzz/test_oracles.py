@@ -1,0 +1,94 @@
+"""What each oracle sees, and that right cases go by all of them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import ggml_metal_py as gm
+from ggml_metal_py.check import Case
+from ggml_metal_py.check.run import Opened, Snapshot
+from ggml_metal_py.fuzz import Examiner, oracles
+from ggml_metal_py.fuzz.oracles import ORACLES
+
+RIGHT = "add(mul(rms_norm(f32(64, 5), 1e-06), f32(64)), f32(64, 5))"
+
+
+def kinds(examiner: Examiner, text: str) -> list[str]:
+    return [finding.kind for finding in examiner.examine(Case.of(text)).findings]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        RIGHT,
+        "mul_mat(q4_0(64, 5), f32(64, 3))",
+        "soft_max_ext(f32(33, 5), f16(33, 5, fill='mask'), 0.5, 8.0)",
+        "cpy(f32(33, 3, fill='nan'), f32(33, 3))",
+        "conv_2d_direct(f32(3, 2, 2, 3), f32(9, 7, 2), 2, 1, 1, 1, 1, 2)",
+        "flash_attn_ext(f32(64, 3, 4), f16(64, 40, 2), f16(64, 40, 2), None, 0.125, 0.0, 10.0)",
+    ],
+)
+def test_a_right_case_has_no_findings(text: str, examiner: Examiner) -> None:
+    examined = examiner.examine(Case.of(text))
+    assert (examined.status, examined.findings) == ("ok", ())
+    assert all(base.startswith("kernel_") for base, _ in examined.pipelines)
+
+
+def _changes(of: Callable[..., bool]) -> Callable[..., Snapshot]:
+    """Opened.again, with another result when it runs in the way that is asked for."""
+    again = Opened.again
+
+    def changed(self: Opened, machine: object, unwritten: int | None = None) -> Snapshot:
+        snapshot = again(self, machine, unwritten)  # type: ignore[arg-type]
+        if not of(self, machine, unwritten):
+            return snapshot
+        result = snapshot.result.copy()
+        result.ravel()[3] += 1
+        return replace(snapshot, result=result)
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("kind", "way"),
+    [
+        ("unwritten memory", lambda opened, machine, unwritten: unwritten is not None),
+        ("threads", lambda opened, machine, unwritten: gm.open()._native.softmetal_threads() == 3),
+        ("fusion", lambda opened, machine, unwritten: bool(machine._settings)),
+    ],
+)
+def test_a_result_that_depends_on_how_it_is_run(
+    kind: str, way: Callable[..., bool], examiner: Examiner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Opened, "again", _changes(way))
+    assert kinds(examiner, RIGHT) == [kind]
+
+
+def test_a_result_that_is_not_what_the_op_means(examiner: Examiner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(oracles, "exact", lambda device, case, values: np.zeros((1, 1, 5, 64)))
+    assert kinds(examiner, RIGHT) == ["numpy"]
+
+
+def test_threadgroup_memory_beyond_the_device_s(examiner: Examiner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(examiner, "threadgroup_memory", 64)
+    assert kinds(examiner, RIGHT) == ["threadgroup"]
+
+
+def test_a_mistake_of_an_oracle_is_told(examiner: Examiner, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*arguments: object) -> None:
+        raise ZeroDivisionError("of ours")
+
+    monkeypatch.setattr(oracles, "exact", broken)
+    (finding,) = examiner.examine(Case.of(RIGHT)).findings
+    assert finding.kind == "error"
+    assert "numpy: ZeroDivisionError: of ours" in finding.problem
+
+
+def test_only_some_oracles(device: gm.Device) -> None:
+    with Examiner(device, ["no kernel"]) as examiner:
+        assert kinds(examiner, "sum(f32(1))") == []
+    with pytest.raises(ValueError, match="no oracle 'nonsense'; oracles: no kernel, "):
+        Examiner(device, ["nonsense"])
+    assert len(ORACLES) == 11
