@@ -278,8 +278,9 @@ sm_worker * worker_new() {
     if (arena + ARENA_BYTES < memory + reserved) {
         munmap(arena + ARENA_BYTES, memory + reserved - arena - ARENA_BYTES);
     }
-    // A page for each lane would be more than the TLB holds.
-    madvise(arena, ARENA_BYTES, MADV_HUGEPAGE);
+    if (HUGE_PAGES) { // a page for each lane would be more than the TLB holds
+        madvise(arena, ARENA_BYTES, MADV_HUGEPAGE);
+    }
     const size_t tg_bytes = SM_TG_MAX_BYTES + SM_TG_SLACK;
     void * threadgroup_memory = mmap(nullptr, tg_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (threadgroup_memory == MAP_FAILED) {

@@ -11,6 +11,8 @@ namespace softmetal {
 // Room left behind each piece of threadgroup memory, and behind the first one in any case.
 enum : uint32_t { THREADGROUP_GAP = 0, THREADGROUP_RESERVE = 0 };
 
+constexpr bool HUGE_PAGES = true;
+
 SM_INLINE bool observe_dispatch(Worker &, const sm_dispatch &) { return true; } // false: it cannot be run
 SM_INLINE void observe_threadgroup(Worker &) {} // one begins, at Worker::position
 SM_INLINE void observe_barrier(Worker &) {}     // all lanes that live are at a barrier, and will go on

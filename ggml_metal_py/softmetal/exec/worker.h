@@ -15,7 +15,11 @@
 namespace softmetal {
 
 enum : uintptr_t {
+#if defined(SM_CHECKED)
+    STACK_BYTES = 256 * 1024, // less of a kernel is in registers
+#else
     STACK_BYTES = 64 * 1024,
+#endif
     LANE_STACKS = STACK_BYTES * SM_MAX_THREADS,
     ARENA_BYTES = LANE_STACKS * 2,
 

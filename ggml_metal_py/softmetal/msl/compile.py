@@ -26,6 +26,7 @@ _EXEC = _HERE.parent / "exec"
 _KERNELS_PER_UNIT = 16
 # A kernel's private memory. Half of a lane's stack (exec/worker.h) is for it, less what calls within it need.
 _FRAME_BYTES = 28 * 1024
+_CHECKED_FRAME_BYTES = 120 * 1024
 
 # fmt: off
 _LANGUAGE = (
@@ -43,7 +44,11 @@ _LANGUAGE = (
 )
 # Checked mode: of what a kernel says it reads little may be optimised away, and its lines must be known.
 _CHECKED = {"-O2": "-O1", "-g0": "-g1"}
-_CHECKED_ONLY = ("-DSM_CHECKED", "-fno-vectorize", "-fno-slp-vectorize")
+_CHECKED_ONLY = (
+    "-DSM_CHECKED", "-fno-vectorize", "-fno-slp-vectorize",
+    # An access that is made one of two would have no line.
+    "-mllvm", "-hoist-common-insts=false", "-mllvm", "-sink-common-insts=false",
+)
 _DIAGNOSTICS = ("-Wno-everything", "-ferror-limit=20", "-ftemplate-backtrace-limit=4")
 # fmt: on
 
@@ -169,7 +174,7 @@ def _compile_unit(
 ) -> Path:
     compiler = [*toolchain.cxx, *_flags(toolchain, checked is not None)]
     to_ir = ["-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-x", "c++", "-", "-o", str(module)]
-    frame = f"-Wframe-larger-than={_FRAME_BYTES}"
+    frame = f"-Wframe-larger-than={_FRAME_BYTES if checked is None else _CHECKED_FRAME_BYTES}"
     _run([*compiler, *_DIAGNOSTICS, frame, *to_ir], toolchain, translation.unit(kernels))
     written = module.read_text()
     static_bytes.update(ir.static_threadgroup_bytes(written))

@@ -10,6 +10,9 @@ enum : uint32_t {
     THREADGROUP_RESERVE = 48 * 1024, // for the kernel's own variables, which do not lie side by side either
 };
 
+// Each kernel has a library of its own, and so workers of its own: few pages count more than fast ones.
+constexpr bool HUGE_PAGES = false;
+
 bool observe_dispatch(Worker &, const sm_dispatch &);
 void observe_threadgroup(Worker &);
 void observe_barrier(Worker &);
