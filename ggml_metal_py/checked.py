@@ -146,8 +146,9 @@ class Mode:
                 self._native.softmetal_set_checked(0)
 
 
-_watching = threading.Lock()
+_watching = threading.RLock()
 """Held while regions are known to softmetal: they are the process's."""
+_watched: set[Native] = set()
 
 
 def compute(backend: "Backend", graph: Graph | Tensor) -> list[Report]:
@@ -207,6 +208,9 @@ def _watch(device: "Device", tensors: Sequence[tuple[Any, bool]]) -> Iterator[li
     found: list[Report] = []
     named: dict[str, Any] = {}
     with _watching:
+        if native in _watched:
+            raise ValueError("memory is watched already; one at a time")
+        _watched.add(native)
         _take(native, {})
         try:
             for number, (tensor, written) in enumerate(tensors):
@@ -215,6 +219,7 @@ def _watch(device: "Device", tensors: Sequence[tuple[Any, bool]]) -> Iterator[li
         finally:
             found += _take(native, named)
             native.softmetal_forget_regions()
+            _watched.discard(native)
 
 
 def _add(device: "Device", tensor: Any, number: int, written: bool, named: dict[str, Any]) -> None:

@@ -167,6 +167,18 @@ def test_checked_mode_ends_with_its_device(bench: Bench):
     assert native.softmetal_checked() == 1  # the bench's own device is still open
 
 
+def test_one_watch_at_a_time(bench: Bench):
+    with bench.device.context() as context:
+        a = context.from_numpy(np.ones(4, np.float32))
+        bench.backend.alloc(context)
+        with (
+            gm.checked.watching(bench.device, [a]),
+            pytest.raises(ValueError, match="one at a time"),
+            gm.checked.watching(bench.device, [a]),
+        ):
+            pass
+
+
 def test_compute_needs_a_device_in_checked_mode():
     with gm.open() as device, device.backend() as backend, device.context() as context:
         result = gm.ops.gelu(context.from_numpy(np.ones(4, np.float32)))
