@@ -82,11 +82,16 @@ class Region:
     element: tuple[int, ...] | None = None
     """Index in numpy's order, of a tensor of unquantised type; None outside."""
 
+    @property
+    def is_outside(self) -> bool:
+        """Whether that byte is not one of it."""
+        return not 0 <= self.offset < self.bytes
+
     def __str__(self) -> str:
         where = f"byte {self.offset} of {self.name}"
         if self.element is not None:
             where += f", element [{', '.join(map(str, self.element))}]"
-        if not 0 <= self.offset < self.bytes:
+        if self.is_outside:
             where += ", which is outside"
         return f"{where} ({self.bytes} bytes)"
 
@@ -276,6 +281,8 @@ def _report(native: Native, entry: Any, named: dict[str, Any]) -> Report:
     detail = f": the type asks for {entry.alignment}" if kind == MISALIGNED else ""
     if entry.other_barrier:
         detail = ": the barrier between is not one for this memory"
+    if kind in (OUT_OF_BOUNDS, THREADGROUP_OVERRUN) and region is not None and not region.is_outside:
+        detail = ": it ends before the access does"
     if kind == THREADGROUP_LENGTH:
         detail = ": a length of threadgroup memory is a multiple of 16"
     first = _party(native, entry.first)

@@ -8,7 +8,7 @@ from fresh_python import ROOT, run_python
 
 def test_the_python_examples_run_as_printed(tmp_path: Path) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    by_product, by_hand, chosen, encoded, profiles, _ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    by_product, by_hand, chosen, encoded, _, profiles, _ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     done = run_python(by_product + by_hand + chosen + encoded + profiles, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     *lines, last_profile = done.stdout.splitlines()
@@ -30,6 +30,16 @@ def test_the_python_examples_run_as_printed(tmp_path: Path) -> None:
     ]
     assert constant == "FunctionConstant(index=700, type='bool', value=0, name='FC_mul_mm_bc_inp')"
     assert times_3 == "[0. 3. 6. 9.]"
+
+
+def test_checked_mode_prints_what_the_readme_shows(tmp_path: Path) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    by_product = re.search(r"```python\n(.*?)```", text, re.DOTALL)[1]
+    chapter = text.partition("## What do kernels do to memory?")[2]
+    checked, shown = re.match(r".*?```python\n(.*?)```\n\n```\n(.*?)```", chapter, re.DOTALL).groups()
+    done = run_python(by_product + checked, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert shown in done.stdout
 
 
 def test_the_getters_page_example_runs_as_printed(tmp_path: Path) -> None:
