@@ -110,3 +110,16 @@ kernel void into_the_next_variable_right(ARGUMENTS) {
     one[t] = src[i];
     dst[i] = two[t];
 }
+
+kernel void tile_beyond(ARGUMENTS) {
+    simdgroup_float8x8 tile = make_filled_simdgroup_matrix<float, 8>(1.0f);
+    if (t < 32 && group == 0) {
+        simdgroup_store(tile, dst + 100, 8); // out-of-bounds 0.0.0
+    }
+}
+kernel void tile_beyond_right(ARGUMENTS) {
+    simdgroup_float8x8 tile = make_filled_simdgroup_matrix<float, 8>(1.0f);
+    if (t < 32) {
+        simdgroup_store(tile, dst + group * 64, 8);
+    }
+}
