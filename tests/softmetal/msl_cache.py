@@ -22,7 +22,16 @@ def main(root: Path, source: str, function: str, seconds: float = 0, size: int =
         with (root.parent / "log").open("a") as log:
             log.write(f"{word} {function}\n")
 
-    def build(source: Source, folder: Path, toolchain: Any, work: Path, wanted: Wanted, *, jobs: int) -> None:
+    def build(
+        source: Source,
+        folder: Path,
+        toolchain: Any,
+        work: Path,
+        wanted: Wanted,
+        *,
+        jobs: int,
+        shelf: Path | None,
+    ) -> None:
         note("began")
         (work / "file").write_bytes(bytes(size))
         time.sleep(seconds)

@@ -9,6 +9,7 @@
     ir          gives integer division the GPU's meaning, in the compiler's own output
     instrument  for checked mode: a call before each access to memory
     compile     compiler runs, in parallel, and the link with exec/
+    shelf       what builds of a source's other kernels can use
     objects     compiled units that a later build finds again
     store       where results lie, and how they come there whole
     cache       results that were made on demand: shared by processes, bounded

@@ -11,7 +11,8 @@ from .errors import MslError
 from .key import source_key
 from .preprocess import preprocess
 from .scratch import scratch
-from .translate import translate
+from .shelf import Shelf
+from .translate import Translation, translate
 
 
 @dataclass(frozen=True)
@@ -82,17 +83,23 @@ def build_source(
     jobs: int = 1,
     progress: Progress = lambda done, total: None,
     keep: Path | None = None,
+    shelf: Path | None = None,
 ) -> Path:
     """Compile what is wanted into `folder`, and list the kernels in any case. Returns the wanted file.
 
     `work` is a folder for files on the way, on the same file system. `keep` is a folder where compiled units
-    stay for the next build of this source. Raises MslError.
+    stay for the next build of this source, `shelf` one for what builds of its other kernels can use. Raises
+    MslError.
     """
     toolchain = toolchain.working_in(work)
-    preprocessed = preprocess(
-        source.content.decode("utf-8", "replace"), source.name, source.macros, source.folder, toolchain
-    )
-    translation = translate(preprocessed, fibers=wanted.checked)
+    own = Shelf(shelf, work)
+
+    def translated() -> Translation:
+        text = source.content.decode("utf-8", "replace")
+        preprocessed = preprocess(text, source.name, source.macros, source.folder, toolchain)
+        return translate(preprocessed, fibers=wanted.checked)
+
+    translation = own.translation("checked-translation" if wanted.checked else "translation", translated)
     kernels = translation.program.kernels
     if not kernels:
         raise MslError(f"{source.name}: no kernel functions\n")
@@ -106,5 +113,5 @@ def build_source(
     target = wanted.file(folder, source.key)
     if not wanted.functions_only:
         checked = source.content.decode("utf-8", "replace").splitlines() if wanted.checked else None
-        link_kernels(translation, kernels, source.key, target, toolchain, jobs, progress, keep, checked)
+        link_kernels(translation, kernels, source.key, target, toolchain, own, jobs, progress, keep, checked)
     return target

@@ -49,7 +49,8 @@ def _build_in_cache(root: Path, source: Source, toolchain: Toolchain, wanted: Wa
     with Entry(folder / source.key) as entry, entry.building(wanted.file(folder, source.key)) as target:
         if not is_whole(target):
             with scratch(root) as work:
-                build_source(source, folder, toolchain, work, wanted, jobs=jobs)
+                shelf = None if wanted.function is None else entry.folder  # further ones may follow
+                build_source(source, folder, toolchain, work, wanted, jobs=jobs, shelf=shelf)
                 trim(root, limit, work, keep=entry.folder)
         return target
 

@@ -16,6 +16,7 @@ from . import instrument, ir
 from .errors import MslError
 from .objects import Objects
 from .program import Kernel
+from .shelf import Shelf
 from .store import publish
 from .translate import Translation
 
@@ -61,6 +62,7 @@ def link_kernels(
     source_hash: str,
     output: Path,
     toolchain: Toolchain,
+    shelf: Shelf,
     jobs: int = 1,
     progress: Progress = lambda done, total: None,
     keep: Path | None = None,
@@ -85,6 +87,10 @@ def link_kernels(
             table.write_text(translation.table(kernels, source_hash, toolchain.cpu, static_bytes))
             return _compile(table, scratch / "table.o", toolchain, checked is not None)
 
+        def compile_executor(path: Path) -> Path:
+            name = f"{'checked-' if checked is not None else ''}{path.stem}.o"
+            return shelf.object(name, lambda target: _compile(path, target, toolchain, checked is not None))
+
         def compile_unit(number: int) -> Path:
             return _compile_unit(
                 translation,
@@ -101,10 +107,7 @@ def link_kernels(
             *(sorted(_EXEC.glob("checked/*.cpp")) if checked is not None else ()),
         ]
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            work = [
-                pool.submit(_compile, path, scratch / f"{path.stem}.o", toolchain, checked is not None)
-                for path in executor
-            ]
+            work = [pool.submit(compile_executor, path) for path in executor]
             work += [pool.submit(compile_unit, i) for i in range(len(units))]
             # With threadgroup variables, the table has what is only known once the units are compiled.
             late = any(kernel.has_threadgroup_variables for kernel in kernels)

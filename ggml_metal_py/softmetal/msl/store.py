@@ -60,5 +60,10 @@ def is_whole(path: Path) -> bool:
     return seal == _seal(body)
 
 
+def unsealed(path: Path) -> bytes:
+    """The content of a whole file, without its seal."""
+    return path.read_bytes()[:-_SEAL_BYTES]
+
+
 def _seal(content: bytes) -> bytes:
     return _SEAL + hashlib.sha256(content).hexdigest().encode() + b"\n"
