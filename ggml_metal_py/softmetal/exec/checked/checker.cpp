@@ -7,8 +7,6 @@
 
 namespace softmetal {
 
-void settle_overwrite(Worker &); // access.cpp
-
 // mem_flags has the bits of these two spaces.
 static_assert(SM_SPACE_DEVICE == 0 && SM_SPACE_THREADGROUP == 1, "");
 

@@ -54,6 +54,9 @@ struct Checker {
     softmetal_report    report;     // the one being written: lanes' stacks have little room
 };
 
+// access.cpp: says what came of the last overwriting
+void settle_overwrite(Worker &);
+
 // faults.cpp: what the report says
 void report_outside(Worker &, const Spot &, const char * at, uint64_t bytes);
 void report_access(Worker &, uint32_t fault, const Spot &, uint32_t lane, const sm_region &, int64_t offset, sm_stamp other);

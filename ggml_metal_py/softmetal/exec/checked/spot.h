@@ -13,7 +13,7 @@ struct Spot {
     uint16_t     column;
     uint8_t      access; // enum softmetal_access
     uint8_t      align;  // that the type asks for
-    uint32_t     bytes;
+    uint32_t     bytes;  // of a barrier: its mem_flags, once a lane came to it
     uint32_t     region; // where the last access went: that is where the next one will go, nearly always
 };
 
