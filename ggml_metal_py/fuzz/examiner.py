@@ -124,7 +124,11 @@ class Examiner:
             yield finding if finding.known else known(self.device, outcome, finding)
 
     def _asked(self, trial: Trial) -> list[Finding]:
-        """The first property that does not hold: what follows is a consequence of it, more often than not."""
+        """The first property that does not hold: what follows is a consequence of it, more often than not.
+
+        What threadgroups are like has no consequences here: other properties are looked at then, too.
+        """
+        found: list[Finding] = []
         for name, oracle in self._oracles.items():
             try:
                 problem = oracle(trial)
@@ -132,8 +136,10 @@ class Examiner:
                 name, problem = "error", f"{name}: {type(error).__name__}: {error}"
             if problem:
                 finding = _finding(name, trial.outcome, problem, kernel=trial.blamed)
-                return [known(self.device, trial.outcome, finding)]
-        return []
+                found.append(known(self.device, trial.outcome, finding))
+                if name != "threadgroup":
+                    break
+        return found
 
     def again(
         self, opened: Opened, unwritten: int | None, threads: int, settings: tuple[str, ...]
