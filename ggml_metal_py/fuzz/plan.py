@@ -4,7 +4,6 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
 
 from .block import Block, Examines, Result, shrink_all
 from .block import run as run_block
@@ -44,8 +43,8 @@ def open_examiner(plan: Plan, stack: ExitStack) -> Examines:
         return stack.enter_context(Isolated(plan))
     from ..device import open as open_device
 
-    options: dict[str, Any] = {"checked": True} if plan.checked else {}
-    device = stack.enter_context(open_device(plan.upstream, profile=plan.profile, **options))
+    opened = open_device(plan.upstream, profile=plan.profile, checked=plan.checked)
+    device = stack.enter_context(opened)
     if not device._native.manifest.get("kernels", {}).get("source", True):
         raise ValueError(f"upstream {device.upstream} ships no kernel source: nothing of it can be run")
     return stack.enter_context(Examiner(device, plan.oracles, may_die=plan.may_die))
