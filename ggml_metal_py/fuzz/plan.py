@@ -22,7 +22,7 @@ class Plan:
     isolate: bool = False
     """Examine in a process of its own, which may die."""
     may_die: bool = False
-    """This is such a process."""
+    """This is such a process. In checked mode no kernel ends one."""
 
 
 def run(plan: Plan, block: Block) -> Result:
@@ -47,7 +47,7 @@ def open_examiner(plan: Plan, stack: ExitStack) -> Examines:
     device = stack.enter_context(opened)
     if not device._native.manifest.get("kernels", {}).get("source", True):
         raise ValueError(f"upstream {device.upstream} ships no kernel source: nothing of it can be run")
-    return stack.enter_context(Examiner(device, plan.oracles, may_die=plan.may_die))
+    return stack.enter_context(Examiner(device, plan.oracles, may_die=plan.may_die or plan.checked))
 
 
 class _Kept(threading.local):
