@@ -120,8 +120,8 @@ class Examiner:
             text = str(report).removeprefix(f"{report.kind} in ")
             finding = _finding(report.kind, outcome, text, kernel=report.kernel)
             yield known(self.device, outcome, replace(finding, line=str(report.line or "")))
-        if outcome.status in (FAILED, FINDING) and not outcome.problem.startswith("right, "):
-            kind = outcome.problem.partition(":")[0]
+        kind = outcome.problem.partition(":")[0]
+        if outcome.status in (FAILED, FINDING) and kind in ORACLES:
             finding = _finding(kind, outcome, outcome.problem, known=outcome.finding)
             yield finding if finding.known else known(self.device, outcome, finding)
 

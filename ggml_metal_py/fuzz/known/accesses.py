@@ -43,6 +43,23 @@ LISTED: tuple[Listed, ...] = (
         kernels=r"kernel_mul_m[mv].*",
     ),
     Listed(
+        "ssm-conv-alignment",
+        ("misaligned",),
+        _op("SSM_CONV"),
+        "four values of the source are read as a vector for each token, whose windows begin one value apart",
+        "ssm_conv(f32(5), f32(4))",
+        kernels=r"kernel_ssm_conv.*_4",
+    ),
+    Listed(
+        "cumsum-partial-sums",
+        ("uninitialised-read",),
+        _op("CUMSUM"),
+        "all lanes of the first simdgroup read a sum, also those of simdgroups that there are not, or whose "
+        "last lane is not there to write it; what they get is not used",
+        "cumsum(f32(1))",
+        kernels=r"kernel_cumsum_blk.*",
+    ),
+    Listed(
         "cpy-alignment",
         ("misaligned",),
         _op("CPY"),
