@@ -7,6 +7,7 @@ data types"), and orders accesses to threadgroup memory by barriers with mem_thr
 from collections.abc import Callable
 
 from ...check.graph import Node
+from ...check.known.shared import has_views
 from . import Listed
 
 
@@ -41,6 +42,14 @@ LISTED: tuple[Listed, ...] = (
         "commented out in the encoder",
         "mul_mat(q1_0(128, 5), f32(128, 9))",
         kernels=r"kernel_mul_m[mv].*",
+    ),
+    Listed(
+        "vector-alignment",
+        ("misaligned",),
+        lambda node, text: has_views(text),
+        "getters choose the kernel that takes four values at a time by ne[0] alone, wherever rows begin",
+        "gelu(cut(f32(5, 2), [4, 2]))",
+        kernels=r"kernel_(?!mul_m|cpy|ssm).*_4",
     ),
     Listed(
         "ssm-conv-alignment",
