@@ -52,6 +52,15 @@ LISTED: tuple[Listed, ...] = (
         kernels=r"kernel_(?!mul_m|cpy|ssm).*_4",
     ),
     Listed(
+        "solve-tri-accesses",
+        ("out-of-bounds", "race", "uninitialised-read", "lockstep-reliance"),
+        _op("SOLVE_TRI"),
+        "whole simdgroups read rows of the matrix and of the result, also what is behind them, in others or not "
+        "computed yet, and multiply that by 0; lane 0 writes a value that the others read without a barrier",
+        "on_zeros(solve_tri(f32(3, 3, 2, fill='lower'), f32(1, 3, 2), True, True, False))",
+        kernels=r"kernel_solve_tri.*",
+    ),
+    Listed(
         "ssm-conv-alignment",
         ("misaligned",),
         _op("SSM_CONV"),
