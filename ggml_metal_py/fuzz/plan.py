@@ -10,6 +10,9 @@ from .block import run as run_block
 from .examiner import Examiner
 from .finding import Finding
 
+_MOST, _FEWER = 500, 120
+"""Cases that are examined to shrink one; fewer where each may need kernels that have to be compiled first."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -32,7 +35,7 @@ def run(plan: Plan, block: Block) -> Result:
 
 def shrink(plan: Plan, wanted: Sequence[tuple[Block, str]]) -> list[Finding | None]:
     """The plainest case of each cause that comes from its block."""
-    return shrink_all(wanted, _examiner(plan))
+    return shrink_all(wanted, _examiner(plan), _FEWER if plan.checked else _MOST)
 
 
 def open_examiner(plan: Plan, stack: ExitStack) -> Examines:

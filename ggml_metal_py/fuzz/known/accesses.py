@@ -35,6 +35,25 @@ LISTED: tuple[Listed, ...] = (
         kernels=r"kernel_soft_max.*",
     ),
     Listed(
+        "attention-mask-lockstep",
+        ("lockstep-reliance",),
+        _op("FLASH_ATTN_EXT"),
+        "each lane puts a value of the mask into threadgroup memory, and others read it behind simdgroup "
+        "functions, which order no memory, without a barrier",
+        "flash_attn_ext(f32(64, 3, 2), f16(64, 37, 2), f16(64, 37, 2), f16(37, 3, fill='mask'), 0.125, "
+        "0.0, 0.0)",
+        kernels=r"kernel_flash_attn_ext_vec.*",
+    ),
+    Listed(
+        "attention-mask-alignment",
+        ("misaligned",),
+        _op("FLASH_ATTN_EXT"),
+        "rows of the mask are read as pairs of halves, wherever they begin: rows of odd length at odd places",
+        "flash_attn_ext(f32(64, 24, 2), f16(64, 75, 2), f16(64, 75, 2), f16(75, 24, fill='causal'), 0.125, "
+        "0.0, 0.0)",
+        kernels=r"kernel_flash_attn_ext.*",
+    ),
+    Listed(
         "product-alignment",
         ("misaligned",),
         _op("MUL_MAT", "MUL_MAT_ID"),
@@ -55,8 +74,8 @@ LISTED: tuple[Listed, ...] = (
         "solve-tri-accesses",
         ("out-of-bounds", "race", "uninitialised-read", "lockstep-reliance"),
         _op("SOLVE_TRI"),
-        "whole simdgroups read rows of the matrix and of the result, also what is behind them, in other ones or "
-        "not computed yet, and multiply it by 0; what lane 0 writes the others read without a barrier",
+        "whole simdgroups read rows of the matrix and of the result, also what is behind them or not computed "
+        "yet, and multiply it by 0; what lane 0 writes the others read without a barrier",
         "on_zeros(solve_tri(f32(3, 3, 2, fill='lower'), f32(1, 3, 2), True, True, False))",
         kernels=r"kernel_solve_tri.*",
     ),
