@@ -66,9 +66,17 @@ class Reference(Built):
             return arguments
         if self.wide or call.name in _SIDE_BY_SIDE | _FLAT:
             arguments = [self._contiguous(call, i, argument) for i, argument in enumerate(arguments)]
+        if call.name == "cpy":
+            arguments = [self._in_rows_of(*arguments[:2]), *arguments[1:]]
         if call.name in _FLAT:
             arguments = [ops.reshape(a, (a.ne[0] * a.ne[1] * a.ne[2] * a.ne[3],)) for a in arguments]
         return arguments
+
+    def _in_rows_of(self, a: Tensor, to: Tensor) -> Tensor:
+        """It has memory for a row of the target, and converts the longer ones of the source in it."""
+        if a.ne[0] <= to.ne[0] or block_size(self._native, a.type) > 1:
+            return a
+        return ops.apply("reshape_4d", a if a.is_contiguous else ops.cont(a), *to.ne)
 
     def _contiguous(self, call: Call, index: int, argument: Any) -> Any:
         written = (call.name.endswith("_inplace") and index == 0) or _TARGETS.get(call.name) == index

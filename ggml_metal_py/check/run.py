@@ -33,6 +33,8 @@ NO_RESULT = "was written, and is no result"
 """Part of what is said of a write into a source."""
 _ROOM = 128
 """Tensors in a case, helpers of ggml's included."""
+_ROOM_BEHIND = 1024
+"""Values behind the results of the reference, which writes there, too, sometimes."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +188,7 @@ class Runner:
     ) -> Outcome:
         with self._opened_cpu() as cpu, self.device.context(_ROOM) as context:
             reference = Reference(context, case.tree, wide=wide)
-            context.new_tensor(Type.I32, (1,))  # there is something to allocate, even for empty tensors
+            context.new_tensor(Type.I32, (_ROOM_BEHIND,))
             cpu.alloc(context).clear(reference.unwritten)
             reference.store(values)
             cpu.compute(reference.result)

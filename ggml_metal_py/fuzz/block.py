@@ -19,8 +19,6 @@ from .simplify import simplify
 
 _SIZE = 30
 """Cases in a block. hypothesis tries the simplest one first, in every block."""
-_MOST = 500
-"""Cases that are examined to shrink one."""
 
 
 class Examines(Protocol):
@@ -90,8 +88,10 @@ def run(block: Block, examiner: Examines) -> Result:
     return result
 
 
-def shrink(block: Block, cause: str, examiner: Examines) -> Finding | None:
+def shrink(block: Block, cause: str, examiner: Examines, most: int = 500) -> Finding | None:
     """The plainest case that comes from the first one of that cause in the block, and is the same mistake.
+
+    `most`: cases that are examined for it.
 
     Its cause may be another one: what seemed to need views or special values may go without.
     """
@@ -99,7 +99,7 @@ def shrink(block: Block, cause: str, examiner: Examines) -> Finding | None:
 
     def findings(case: Case) -> tuple[Finding, ...]:
         if case.text not in examined:
-            if len(examined) == _MOST:  # nothing more is found to be wrong, so that shrinking ends
+            if len(examined) == most:  # nothing more is found to be wrong, so that shrinking ends
                 return ()
             examined[case.text] = examiner.examine(case).findings
         return examined[case.text]
@@ -119,14 +119,16 @@ def shrink(block: Block, cause: str, examiner: Examines) -> Finding | None:
     return next(finding for finding in findings(plainest) if finding.mistake == mistake)
 
 
-def shrink_all(wanted: Sequence[tuple[Block, str]], examiner: Examines) -> list[Finding | None]:
+def shrink_all(
+    wanted: Sequence[tuple[Block, str]], examiner: Examines, most: int = 500
+) -> list[Finding | None]:
     """As `shrink` for each cause, unless the case of one before shows it, too."""
     found: list[Finding | None] = []
     for block, cause in wanted:
         cases = dict.fromkeys((finding.op, finding.case) for finding in found if finding is not None)
         others = (examiner.examine(Case(op, text)).findings for op, text in cases)
         there = [finding for findings in others for finding in findings if finding.cause == cause]
-        found.append(there[0] if there else shrink(block, cause, examiner))
+        found.append(there[0] if there else shrink(block, cause, examiner, most))
     return found
 
 

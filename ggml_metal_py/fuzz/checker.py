@@ -1,24 +1,21 @@
 """The oracle of checked mode: every access of a kernel is looked at while it runs."""
 
-import importlib
-from typing import Any
-
+from .. import checked
 from ..backend import Backend
 from ..tensor import Tensor
 
 
 class Checker:
-    """Computes graphs in checked mode, and keeps what is reported (`ggml_metal_py.checked`)."""
+    """Computes graphs in checked mode, and keeps what is reported."""
 
     def __init__(self) -> None:
-        self._mode: Any = importlib.import_module("ggml_metal_py.checked")
-        self._reports: list[Any] = []
+        self._reports: list[checked.Report] = []
 
     def compute(self, backend: Backend, tensor: Tensor) -> None:
         """As Backend.compute."""
-        self._reports += self._mode.compute(backend, tensor)
+        self._reports += checked.compute(backend, tensor)
 
-    def take(self) -> list[Any]:
+    def take(self) -> list[checked.Report]:
         """The reports since the last time."""
         reports, self._reports = self._reports, []
         return reports

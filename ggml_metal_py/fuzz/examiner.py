@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..check.case import Case
 from ..check.machine import Machine
 from ..check.run import ABSENT, FAILED, FINDING, OK, REFUSED, UNSUPPORTED, Opened, Outcome, Runner, Snapshot
+from ..checked import Report
 from ..select import main_pipeline
 from .checker import Checker
 from .finding import Finding
@@ -65,7 +66,7 @@ class Examiner:
         if unknown:
             raise ValueError(f"there is no oracle {min(unknown)!r}; oracles: {', '.join(ORACLES)}")
         self._oracles = {name: oracle for name, oracle in ORACLES.items() if not oracles or name in oracles}
-        self._checker = Checker() if getattr(device, "checked", False) else None
+        self._checker = Checker() if device.checked else None
         machine = Machine(device, compute=self._checker.compute) if self._checker else None
         self._runner = Runner(
             device, machine, refuse=lambda outcome: not may_die and may_crash(device, outcome)
@@ -113,18 +114,23 @@ class Examiner:
         findings = tuple(self._asked(Trial(self, opened)))
         return Examined(case, _status(findings), findings, pipelines)
 
-    def _reported(self, outcome: Outcome, reports: Sequence[Any]) -> Iterator[Finding]:
+    def _reported(self, outcome: Outcome, reports: Sequence[Report]) -> Iterator[Finding]:
         """What checked mode saw, and what became of the graph otherwise."""
         for report in reports:
-            finding = _finding(report.kind, outcome, str(report), kernel=report.kernel)
+            text = str(report).removeprefix(f"{report.kind} in ")
+            finding = _finding(report.kind, outcome, text, kernel=report.kernel)
             yield known(self.device, outcome, replace(finding, line=str(report.line or "")))
-        if outcome.status in (FAILED, FINDING) and not outcome.problem.startswith("right, "):
-            kind = outcome.problem.partition(":")[0]
+        kind = outcome.problem.partition(":")[0]
+        if outcome.status in (FAILED, FINDING) and kind in ORACLES:
             finding = _finding(kind, outcome, outcome.problem, known=outcome.finding)
             yield finding if finding.known else known(self.device, outcome, finding)
 
     def _asked(self, trial: Trial) -> list[Finding]:
-        """The first property that does not hold: what follows is a consequence of it, more often than not."""
+        """The first property that does not hold: what follows is a consequence of it, more often than not.
+
+        What threadgroups are like has no consequences here: other properties are looked at then, too.
+        """
+        found: list[Finding] = []
         for name, oracle in self._oracles.items():
             try:
                 problem = oracle(trial)
@@ -132,8 +138,10 @@ class Examiner:
                 name, problem = "error", f"{name}: {type(error).__name__}: {error}"
             if problem:
                 finding = _finding(name, trial.outcome, problem, kernel=trial.blamed)
-                return [known(self.device, trial.outcome, finding)]
-        return []
+                found.append(known(self.device, trial.outcome, finding))
+                if name != "threadgroup":
+                    break
+        return found
 
     def again(
         self, opened: Opened, unwritten: int | None, threads: int, settings: tuple[str, ...]

@@ -4,12 +4,14 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
 
 from .block import Block, Examines, Result, shrink_all
 from .block import run as run_block
 from .examiner import Examiner
 from .finding import Finding
+
+_MOST, _FEWER = 500, 120
+"""Cases that are examined to shrink one; fewer where each may need kernels that have to be compiled first."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class Plan:
     isolate: bool = False
     """Examine in a process of its own, which may die."""
     may_die: bool = False
-    """This is such a process."""
+    """This is such a process. In checked mode no kernel ends one."""
 
 
 def run(plan: Plan, block: Block) -> Result:
@@ -33,7 +35,7 @@ def run(plan: Plan, block: Block) -> Result:
 
 def shrink(plan: Plan, wanted: Sequence[tuple[Block, str]]) -> list[Finding | None]:
     """The plainest case of each cause that comes from its block."""
-    return shrink_all(wanted, _examiner(plan))
+    return shrink_all(wanted, _examiner(plan), _FEWER if plan.checked else _MOST)
 
 
 def open_examiner(plan: Plan, stack: ExitStack) -> Examines:
@@ -44,11 +46,11 @@ def open_examiner(plan: Plan, stack: ExitStack) -> Examines:
         return stack.enter_context(Isolated(plan))
     from ..device import open as open_device
 
-    options: dict[str, Any] = {"checked": True} if plan.checked else {}
-    device = stack.enter_context(open_device(plan.upstream, profile=plan.profile, **options))
+    opened = open_device(plan.upstream, profile=plan.profile, checked=plan.checked)
+    device = stack.enter_context(opened)
     if not device._native.manifest.get("kernels", {}).get("source", True):
         raise ValueError(f"upstream {device.upstream} ships no kernel source: nothing of it can be run")
-    return stack.enter_context(Examiner(device, plan.oracles, may_die=plan.may_die))
+    return stack.enter_context(Examiner(device, plan.oracles, may_die=plan.may_die or plan.checked))
 
 
 class _Kept(threading.local):

@@ -5,7 +5,7 @@ before the first of them runs.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -44,10 +44,9 @@ def metal_device(request: pytest.FixtureRequest) -> "Iterator[Device]":
 
     marker = request.node.get_closest_marker("metal_upstream")
     row = marker.args[0] if marker else request.config.getoption("--metal-upstream")
-    options: dict[str, Any] = {"checked": True} if request.config.getoption("--metal-checked") else {}
     try:
-        opened = gm.open(row, **options)
-    except (gm.GgmlMetalError, TypeError) as error:
+        opened = gm.open(row, checked=request.config.getoption("--metal-checked"))
+    except (gm.GgmlMetalError, ValueError) as error:
         pytest.fail(f"metal_device: {error}", pytrace=False)
     with opened:
         yield opened
@@ -55,9 +54,17 @@ def metal_device(request: pytest.FixtureRequest) -> "Iterator[Device]":
 
 @pytest.fixture
 def metal_backend(metal_device: "Device") -> "Iterator[Backend]":
-    """A Backend of `metal_device`."""
-    with metal_device.backend() as backend:
-        yield backend
+    """A Backend of `metal_device`. With --metal-checked the test fails for what kernels do wrong."""
+    if not metal_device.checked:
+        with metal_device.backend() as backend:
+            yield backend
+        return
+    from .checked_backend import CheckedBackend
+
+    with CheckedBackend(metal_device) as checked:
+        yield checked
+    if checked.reports:
+        pytest.fail("\n".join(map(str, checked.reports)), pytrace=False)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,7 @@ class Report:
         from .html import page
 
         folder.mkdir(parents=True, exist_ok=True)
+        _forget_earlier(folder)
         for finding in self.findings:
             (folder / f"{file_name(finding)}.py").write_text(reproducer(finding, self.plan), "utf-8")
         text = json.dumps(self.as_json(folder), indent=1, ensure_ascii=False)
@@ -105,6 +107,14 @@ class Report:
             f"{count['refused']} refused without --isolate; "
             f"{kernels}; {len(self.findings)} findings, {len(self.known)} listed ones"
         )
+
+
+def _forget_earlier(folder: Path) -> None:
+    """Take away the scripts of the campaign that was written here before."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        earlier = json.loads((folder / "findings.json").read_text("utf-8"))
+        for finding in earlier["findings"]:
+            (folder / Path(finding["reproducer"]).name).unlink(missing_ok=True)
 
 
 def file_name(finding: Finding) -> str:

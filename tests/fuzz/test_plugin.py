@@ -6,6 +6,13 @@ pytest_plugins = ["pytester"]
 
 PLUGIN = ("-p", "ggml_metal_py.fuzz.plugin", "-p", "no:cacheprovider")
 
+
+@pytest.fixture(autouse=True)
+def _only_this_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the package is installed, pytest would load it twice."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+
 TEST = """
     import numpy as np
     import ggml_metal_py as gm

@@ -7,6 +7,7 @@ data types"), and orders accesses to threadgroup memory by barriers with mem_thr
 from collections.abc import Callable
 
 from ...check.graph import Node
+from ...check.known.shared import has_views
 from . import Listed
 
 
@@ -34,6 +35,25 @@ LISTED: tuple[Listed, ...] = (
         kernels=r"kernel_soft_max.*",
     ),
     Listed(
+        "attention-mask-lockstep",
+        ("lockstep-reliance",),
+        _op("FLASH_ATTN_EXT"),
+        "each lane puts a value of the mask into threadgroup memory, and others read it behind simdgroup "
+        "functions, which order no memory, without a barrier",
+        "flash_attn_ext(f32(64, 3, 2), f16(64, 37, 2), f16(64, 37, 2), f16(37, 3, fill='mask'), 0.125, "
+        "0.0, 0.0)",
+        kernels=r"kernel_flash_attn_ext_vec.*",
+    ),
+    Listed(
+        "attention-mask-alignment",
+        ("misaligned",),
+        _op("FLASH_ATTN_EXT"),
+        "rows of the mask are read as pairs of halves, wherever they begin: rows of odd length at odd places",
+        "flash_attn_ext(f32(64, 24, 2), f16(64, 75, 2), f16(64, 75, 2), f16(75, 24, fill='causal'), 0.125, "
+        "0.0, 0.0)",
+        kernels=r"kernel_flash_attn_ext.*",
+    ),
+    Listed(
         "product-alignment",
         ("misaligned",),
         _op("MUL_MAT", "MUL_MAT_ID"),
@@ -41,6 +61,40 @@ LISTED: tuple[Listed, ...] = (
         "commented out in the encoder",
         "mul_mat(q1_0(128, 5), f32(128, 9))",
         kernels=r"kernel_mul_m[mv].*",
+    ),
+    Listed(
+        "vector-alignment",
+        ("misaligned",),
+        lambda node, text: has_views(text),
+        "getters choose the kernel that takes four values at a time by ne[0] alone, wherever rows begin",
+        "gelu(cut(f32(5, 2), [4, 2]))",
+        kernels=r"kernel_(?!mul_m|cpy|ssm).*_4",
+    ),
+    Listed(
+        "solve-tri-accesses",
+        ("out-of-bounds", "race", "uninitialised-read", "lockstep-reliance"),
+        _op("SOLVE_TRI"),
+        "whole simdgroups read rows of the matrix and of the result, also what lies behind or is not computed "
+        "yet, and multiply it by 0; what lane 0 writes the others read without a barrier",
+        "on_zeros(solve_tri(f32(3, 3, 2, fill='lower'), f32(1, 3, 2), True, True, False))",
+        kernels=r"kernel_solve_tri.*",
+    ),
+    Listed(
+        "ssm-conv-alignment",
+        ("misaligned",),
+        _op("SSM_CONV"),
+        "four values of the source are read as a vector for each token, whose windows begin one value apart",
+        "ssm_conv(f32(5), f32(4))",
+        kernels=r"kernel_ssm_conv.*_4",
+    ),
+    Listed(
+        "cumsum-partial-sums",
+        ("uninitialised-read",),
+        _op("CUMSUM"),
+        "all lanes of the first simdgroup read a sum, also those of simdgroups that there are not, or whose "
+        "last lane is not there to write it; what they get is not used",
+        "cumsum(f32(1))",
+        kernels=r"kernel_cumsum_blk.*",
     ),
     Listed(
         "cpy-alignment",

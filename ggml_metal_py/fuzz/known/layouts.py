@@ -4,6 +4,8 @@ from ...check.graph import Node
 from ...check.known.shared import source, value_bytes
 from . import Listed
 
+_MEMORY = ("out-of-bounds", "race", "uninitialised-read")
+"""What checked mode says of accesses to the wrong place."""
 _MAX = 0
 """GGML_OP_POOL_MAX."""
 
@@ -46,7 +48,7 @@ def _largest_of_padding(node: Node, text: str) -> bool:
 LISTED: tuple[Listed, ...] = (
     Listed(
         "diag-layout",
-        ("wrong", "stray write", "source written", "unwritten memory", "crash"),
+        ("wrong", "stray write", "source written", "unwritten memory", "crash", *_MEMORY),
         _diagonal_of_apart,
         "rows of the result are found with the source's nb[1] instead of the result's: it writes beyond the "
         "result when the source is a window; and the source's nb[0] is not looked at",
@@ -54,7 +56,7 @@ LISTED: tuple[Listed, ...] = (
     ),
     Listed(
         "attention-row-stride",
-        ("wrong", "unwritten memory"),
+        ("wrong", "unwritten memory", *_MEMORY),
         _attention_by_vectors,
         "the kernel for few queries counts in vectors of four: it divides the number of values between rows "
         "by 4, whose remainder is lost",
@@ -62,7 +64,7 @@ LISTED: tuple[Listed, ...] = (
     ),
     Listed(
         "cpy-quantised-rows",
-        ("wrong", "stray write", "source written", "unwritten memory", "crash"),
+        ("wrong", "stray write", "source written", "unwritten memory", "crash", *_MEMORY),
         _quantised_into_other_rows,
         "a thread looks up where its row of the source begins in the target and counts blocks on from there, "
         "as if the target's rows lay side by side",
@@ -70,7 +72,7 @@ LISTED: tuple[Listed, ...] = (
     ),
     Listed(
         "rope-columns",
-        ("wrong", "numpy", "unwritten memory"),
+        ("wrong", "numpy", "unwritten memory", *_MEMORY),
         _rotated_columns,
         "the kernels step from one value of a pair to the other as if a row's values lay side by side, and "
         "supports_op asks nothing",
@@ -78,7 +80,7 @@ LISTED: tuple[Listed, ...] = (
     ),
     Listed(
         "rope-odd",
-        ("wrong", "numpy", "stray write", "source written", "threads", "unwritten memory"),
+        ("wrong", "numpy", "stray write", "source written", "threads", "unwritten memory", *_MEMORY),
         lambda node, text: node.op == "ROPE" and node.ne[0] % 2 == 1,
         "behind the values that are rotated two are copied at a time: of a row of odd length one value too "
         "many, over the first one of the next row or behind the result",
@@ -93,7 +95,7 @@ LISTED: tuple[Listed, ...] = (
     ),
     Listed(
         "product-columns",
-        ("wrong", "numpy", "unwritten memory"),
+        ("wrong", "numpy", "unwritten memory", *_MEMORY),
         _product_of_columns,
         "the kernels take the values of a row to lie side by side: nb[0] is not used, or for "
         "the first of several values only; supports_op asks nothing",

@@ -1,0 +1,45 @@
+"""Which getter chose a kernel, by its host name; and what is counted."""
+
+import pytest
+
+import ggml_metal_py as gm
+from ggml_metal_py.check.coverage import host_names
+from ggml_metal_py.fuzz.coverage import Ran, by_getter, by_host_name, getter
+
+
+def test_every_host_name_has_a_getter_of_upstream_s(device: gm.Device) -> None:
+    names = host_names(device)
+    assert names
+    upstream = {
+        name.rpartition("_get_pipeline_")[2] for name in device._native.functions("ggml_metal_library_")
+    }
+    by_base = {"concat"}  # this row's get_pipeline_base chooses it, by the op
+    assert {getter(name) for name in names} - by_base <= upstream
+
+
+@pytest.mark.parametrize(
+    ("host_name", "expected"),
+    [
+        ("kernel_mul_mm_id_map0_ne20_1", "mul_mm_id_map0"),
+        ("kernel_mul_mm_id_q4_K_f32", "mul_mm_id"),
+        ("kernel_mul_mv_ext_q4_0_f32_r1_2", "mul_mv_ext"),
+        ("kernel_flash_attn_ext_vec_reduce", "flash_attn_ext_vec_reduce"),
+        ("kernel_rms_norm_mul_add_f32_4", "norm"),
+        ("kernel_bin_fuse_f32_f32_f32", "bin"),
+        ("kernel_op_sum_f32", "sum"),
+        ("kernel_sum_rows_f32_f32", "sum_rows"),
+        ("kernel_swiglu_oai_f32", "glu"),
+    ],
+)
+def test_a_getter(host_name: str, expected: str) -> None:
+    assert getter(host_name) == expected
+
+
+def test_specialisations_are_counted() -> None:
+    pipelines = {
+        ("kernel_a", "kernel_a_n=1"): 3,
+        ("kernel_a", "kernel_a_n=2"): 1,
+        ("kernel_b", "kernel_b"): 2,
+    }
+    assert by_host_name(pipelines) == [Ran("kernel_a", 4, 2), Ran("kernel_b", 2, 1)]
+    assert by_getter({("kernel_mul_mv_f32_f32", "x"): 5}) == [Ran("mul_mv", 5, 1)]
