@@ -74,8 +74,8 @@ LISTED: tuple[Listed, ...] = (
         "solve-tri-accesses",
         ("out-of-bounds", "race", "uninitialised-read", "lockstep-reliance"),
         _op("SOLVE_TRI"),
-        "whole simdgroups read rows of the matrix and of the result, also what lies behind or is not computed "
-        "yet, and multiply it by 0; what lane 0 writes the others read without a barrier",
+        "whole simdgroups read rows of the matrix and of the result, also what lies behind or is not "
+        "computed yet, and multiply it by 0; what lane 0 writes the others read without a barrier",
         "on_zeros(solve_tri(f32(3, 3, 2, fill='lower'), f32(1, 3, 2), True, True, False))",
         kernels=r"kernel_solve_tri.*",
     ),
