@@ -30,7 +30,7 @@ LISTED: tuple[Listed, ...] = (
         ("race",),
         _op("SOFT_MAX"),
         "between the last reading of the largest values and the first writing of the sums is only a barrier "
-        "with mem_none, 'which fixes a failing test'",
+        "with mem_none, which orders no memory",
         "soft_max(f32(172))",
         kernels=r"kernel_soft_max.*",
     ),
