@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <sys/mman.h>
 #include <vector>
 
 namespace {
@@ -25,7 +25,11 @@ struct Region : sm_region {
         written = has_values;
         strncpy(name, region_name, sizeof name - 1);
     }
-    ~Region() { std::free(cells); }
+    ~Region() {
+        if (cells != nullptr) {
+            munmap(cells, bytes * sizeof(sm_cell));
+        }
+    }
     Region(const Region &)             = delete;
     Region & operator=(const Region &) = delete;
 
@@ -33,11 +37,18 @@ struct Region : sm_region {
 
     bool give_cells() {
         if (cells == nullptr) {
-            // As many as there are bytes. Those that are not touched take no memory when there are many.
-            cells = static_cast<sm_cell *>(std::calloc(bytes, sizeof(sm_cell)));
+            // As many as there are bytes: those that are not touched take no memory.
+            const size_t size   = bytes * sizeof(sm_cell);
+            const int    flags  = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+            void * const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+            if (memory == MAP_FAILED) {
+                return false;
+            }
+            madvise(memory, size, MADV_HUGEPAGE);
+            cells = static_cast<sm_cell *>(memory);
             shift = WORD;
         }
-        return cells != nullptr;
+        return true;
     }
 
     // Once every byte has a value, reads need not look for it.
