@@ -110,7 +110,8 @@ def shrink(block: Block, cause: str, examiner: Examines, most: int = 500) -> Fin
     smallest = _find(block, has_cause, shrink=True)
     if smallest is None:
         return None
-    (mistake,) = (finding.mistake for finding in findings(smallest) if finding.cause == cause)
+    # Several kernels of a family may have it in one case: of the same cause, and so the same mistake.
+    mistake = next(finding.mistake for finding in findings(smallest) if finding.cause == cause)
 
     def has_mistake(case: Case) -> bool:
         return any(finding.mistake == mistake for finding in findings(case))

@@ -6,6 +6,8 @@ import pytest
 
 from ggml_metal_py.check import Case
 from ggml_metal_py.check.expression import Call, nodes
+from ggml_metal_py.fuzz import Block, Examined
+from ggml_metal_py.fuzz.block import shrink
 from ggml_metal_py.fuzz.finding import Finding
 from ggml_metal_py.fuzz.simplify import simplify
 
@@ -33,6 +35,24 @@ def test_what_does_not_count_is_left_out(text: str, name: str, plainest: str) ->
 def test_a_case_that_cannot_be_plainer_stays() -> None:
     case = Case.of("add(f32(8, 2), f32(8))")
     assert simplify(case, lambda other: False) is case
+
+
+class Twice:
+    """Finds a mistake in two kernels of a family, in every case."""
+
+    def examine(self, case: Case) -> Examined:
+        kernels = ("kernel_cpy_f32_f16", "kernel_cpy_f16_f32")
+        found = (Finding("race", case.op, case.text, "", kernel, line="7") for kernel in kernels)
+        return Examined(case, "failed", tuple(found))
+
+
+def test_two_findings_of_one_cause_in_a_case() -> None:
+    block = Block("sqr", seed=0, index=0)
+    (cause,) = {finding.cause for finding in Twice().examine(Case("sqr", "sqr(f32(1))")).findings}
+    found = shrink(block, cause, Twice())
+    assert found is not None
+    assert found.line == "7"
+    assert found.case.startswith("sqr(f32(1")
 
 
 @pytest.mark.parametrize(
