@@ -62,6 +62,6 @@ def test_a_dask_cluster_finds_the_same() -> None:
     from distributed import LocalCluster
 
     here = fuzz.run(["sum", "gelu"], blocks=4, seed=7)
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as cluster:
         there = fuzz.run(["sum", "gelu"], blocks=4, seed=7, scheduler=cluster.scheduler_address)
     assert facts(here) == facts(there)
