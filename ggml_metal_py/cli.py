@@ -220,6 +220,11 @@ def check(
 @main.command()
 @click.argument("ops", nargs=-1)
 @click.option("--seconds", type=click.FloatRange(min=0), default=60.0, show_default=True)
+@click.option(
+    "--shrink-seconds",
+    type=click.FloatRange(min=0),
+    help="What shrinking may take behind that; default: 60, with --blocks as long as it takes.",
+)
 @click.option("--blocks", type=click.IntRange(min=1), help="So many blocks of 30 cases, whatever it takes.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same one draws the same cases.")
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
@@ -241,6 +246,7 @@ def check(
 def fuzz(
     ops: Sequence[str],
     seconds: float,
+    shrink_seconds: float | None,
     blocks: int | None,
     seed: int,
     workers: int,
@@ -276,6 +282,7 @@ def fuzz(
             report = fuzzing.run(
                 ops,
                 seconds=seconds,
+                shrink_seconds=shrink_seconds,
                 blocks=blocks,
                 seed=seed,
                 workers=workers,

@@ -1,10 +1,12 @@
 """A block: so many cases of one op, drawn from one seed. What comes of it depends on nothing else."""
 
 import hashlib
+import math
 import random
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import hypothesis
@@ -69,12 +71,15 @@ def blocks(ops: Sequence[str], seed: int, size: int = _SIZE) -> Iterator[Block]:
             index += 1
 
 
-def run(block: Block, examiner: Examines) -> Result:
-    """Examine the block's cases."""
+def run(block: Block, examiner: Examines, seconds: float = math.inf) -> Result:
+    """Examine the block's cases: as many as there is time for."""
     result = Result(block)
     seen: set[str] = set()
+    end = time.monotonic() + seconds
 
     def look(case: Case) -> bool:
+        if time.monotonic() >= end:
+            return False
         examined = examiner.examine(case)
         result.counts[examined.status] += 1
         result.pipelines.update(examined.pipelines)
@@ -88,48 +93,80 @@ def run(block: Block, examiner: Examines) -> Result:
     return result
 
 
-def shrink(block: Block, cause: str, examiner: Examines, most: int = 500) -> Finding | None:
+class _Limited:
+    """Examines so many cases, for so many seconds.
+
+    Then nothing more is found to be wrong, so that shrinking ends.
+    """
+
+    def __init__(self, examiner: Examines, most: int, seconds: float) -> None:
+        self._examiner = examiner
+        self._most = most
+        self._end = time.monotonic() + seconds
+        self._examined: dict[str, tuple[Finding, ...]] = {}
+        self.refused = False
+        """Whether there was a case more to look at."""
+
+    def findings(self, case: Case) -> tuple[Finding, ...]:
+        if case.text not in self._examined:
+            if len(self._examined) >= self._most or time.monotonic() >= self._end:
+                self.refused = True
+                return ()
+            self._examined[case.text] = self._examiner.examine(case).findings
+        return self._examined[case.text]
+
+
+def shrink(
+    block: Block, cause: str, examiner: Examines, most: int = 500, seconds: float = math.inf
+) -> Finding | None:
     """The plainest case that comes from the first one of that cause in the block, and is the same mistake.
 
-    `most`: cases that are examined for it.
+    `most` cases are examined for it, and none begins after so many `seconds`: then it is the plainest one
+    until then, `unfinished`, or None when there was not even time to come to the first.
 
     Its cause may be another one: what seemed to need views or special values may go without.
     """
-    examined: dict[str, tuple[Finding, ...]] = {}
-
-    def findings(case: Case) -> tuple[Finding, ...]:
-        if case.text not in examined:
-            if len(examined) == most:  # nothing more is found to be wrong, so that shrinking ends
-                return ()
-            examined[case.text] = examiner.examine(case).findings
-        return examined[case.text]
+    limited = _Limited(examiner, most, seconds)
 
     def has_cause(case: Case) -> bool:
-        return any(finding.cause == cause for finding in findings(case))
+        return any(finding.cause == cause for finding in limited.findings(case))
 
     smallest = _find(block, has_cause, shrink=True)
     if smallest is None:
         return None
     # Several kernels of a family may have it in one case: of the same cause, and so the same mistake.
-    mistake = next(finding.mistake for finding in findings(smallest) if finding.cause == cause)
+    mistake = next(finding.mistake for finding in limited.findings(smallest) if finding.cause == cause)
 
     def has_mistake(case: Case) -> bool:
-        return any(finding.mistake == mistake for finding in findings(case))
+        return any(finding.mistake == mistake for finding in limited.findings(case))
 
     plainest = simplify(smallest, has_mistake)
-    return next(finding for finding in findings(plainest) if finding.mistake == mistake)
+    found = next(finding for finding in limited.findings(plainest) if finding.mistake == mistake)
+    return replace(found, unfinished=limited.refused)
 
 
 def shrink_all(
-    wanted: Sequence[tuple[Block, str]], examiner: Examines, most: int = 500
+    wanted: Sequence[tuple[Block, str]], examiner: Examines, most: int = 500, seconds: float = math.inf
 ) -> list[Finding | None]:
-    """As `shrink` for each cause, unless the case of one before shows it, too."""
+    """As `shrink` for each cause, unless the case of one before shows it, too.
+
+    Each has its share of the time that those before it left.
+    """
     found: list[Finding | None] = []
-    for block, cause in wanted:
-        cases = dict.fromkeys((finding.op, finding.case) for finding in found if finding is not None)
-        others = (examiner.examine(Case(op, text)).findings for op, text in cases)
-        there = [finding for findings in others for finding in findings if finding.cause == cause]
-        found.append(there[0] if there else shrink(block, cause, examiner, most))
+    end = time.monotonic() + seconds
+    for done, (block, cause) in enumerate(wanted):
+        if time.monotonic() >= end:
+            return found + [None] * (len(wanted) - done)
+        cases = {Case(other.op, other.case): other.unfinished for other in found if other is not None}
+        there = (
+            replace(finding, unfinished=unfinished)
+            for case, unfinished in cases.items()
+            for finding in examiner.examine(case).findings
+            if finding.cause == cause
+        )
+        shown = next(there, None)
+        share = (end - time.monotonic()) / (len(wanted) - done)
+        found.append(shown or shrink(block, cause, examiner, most, share))
     return found
 
 

@@ -37,6 +37,8 @@ class Finding:
     """Where: `file:line` of an assertion, or of an access in checked mode."""
     known: str = ""
     """The name of the listed mistake of upstream's that this is."""
+    unfinished: bool = False
+    """Shrinking came to the end of its time, or of its number of cases: there may be a plainer one."""
 
     @property
     def family(self) -> str:

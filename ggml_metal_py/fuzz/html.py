@@ -61,6 +61,7 @@ def _findings(findings: Iterable[Finding], kind: str = "found") -> str:
     rows = []
     for finding in findings:
         why = reading(finding.known) if finding.known else finding.problem
+        why += " (not shrunk to the end)" if finding.unfinished else ""
         rows.append(
             f'<tr class="{kind}"><td><span class="kind">{escape(finding.kind)}</span></td>'
             f"<td>{escape(finding.known or finding.op)}</td><td><code>{escape(finding.kernel)}</code><br>"

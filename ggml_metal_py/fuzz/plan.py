@@ -28,14 +28,14 @@ class Plan:
     """This is such a process. In checked mode no kernel ends one."""
 
 
-def run(plan: Plan, block: Block) -> Result:
-    """Examine a block's cases."""
-    return run_block(block, _examiner(plan))
+def run(plan: Plan, block: Block, seconds: float) -> Result:
+    """Examine a block's cases: as many as there is time for."""
+    return run_block(block, _examiner(plan), seconds)
 
 
-def shrink(plan: Plan, wanted: Sequence[tuple[Block, str]]) -> list[Finding | None]:
-    """The plainest case of each cause that comes from its block."""
-    return shrink_all(wanted, _examiner(plan), _FEWER if plan.checked else _MOST)
+def shrink(plan: Plan, wanted: Sequence[tuple[Block, str]], seconds: float) -> list[Finding | None]:
+    """The plainest case of each cause that comes from its block, and is found in that time."""
+    return shrink_all(wanted, _examiner(plan), _FEWER if plan.checked else _MOST, seconds)
 
 
 def open_examiner(plan: Plan, stack: ExitStack) -> Examines:

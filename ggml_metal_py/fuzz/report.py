@@ -92,7 +92,7 @@ class Report:
             yield f"known {finding.known} ({finding.kind}): {finding.case}"
         for finding in self.findings:
             yield f"FOUND {finding.cause}"
-            yield f"    {finding.case}"
+            yield f"    {finding.case}{' (not shrunk to the end)' if finding.unfinished else ''}"
             yield f"    {finding.problem}"
         yield self.summary()
 
@@ -100,12 +100,14 @@ class Report:
         """One line."""
         count = self.counts
         kernels = f"{len(by_host_name(self.pipelines))} of {len(self.declared)} kernels"
+        unfinished = sum(finding.unfinished for finding in self.findings)
         return (
             f"{self.cases} cases in {self.blocks} blocks of seed {self.seed}, {self.seconds:.0f} s, "
             f"{self.cases / max(self.seconds, 1e-9):.0f} a second: {count['ok']} right, "
             f"{count['unsupported'] + count['absent']} not supported, {count[INVALID]} not made by ggml, "
             f"{count['refused']} refused without --isolate; "
-            f"{kernels}; {len(self.findings)} findings, {len(self.known)} listed ones"
+            f"{kernels}; {len(self.findings)} findings"
+            f"{f' ({unfinished} not shrunk to the end)' if unfinished else ''}, {len(self.known)} listed ones"
         )
 
 

@@ -13,7 +13,7 @@ _SCRIPT = '''"""{title}
 
 {problem}
 
-Graph, in the terms of ggml.h (ne[0] first):
+Graph, in the terms of ggml.h (ne[0] first){unfinished}:
 
 {graph}
 
@@ -43,6 +43,7 @@ def reproducer(finding: Finding, plan: Plan) -> str:
     return _SCRIPT.format(
         title=f"{finding.op} on ggml's Metal backend: {finding.kind} ({row})",
         problem=finding.problem.replace("\\", "\\\\").replace('"""', "'''"),
+        unfinished="; there may be a plainer one, time was over" if finding.unfinished else "",
         graph="\n".join(f"    {line}" for line in graph(Case.of(finding.case))),
         kernels=", ".join(finding.kernels or (finding.kernel or "none",)),
         case=finding.case,
