@@ -1,7 +1,7 @@
 """Examines a case: lets it run, and asks every oracle."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -144,28 +144,29 @@ class Examiner:
         return found
 
     def again(
-        self, opened: Opened, unwritten: int | None, threads: int, settings: tuple[str, ...]
+        self, opened: Opened, unwritten: int | None, threads: int, order: int, settings: tuple[str, ...]
     ) -> Snapshot:
-        """See Trial.again."""
+        """See Trial.again. How many threads, and which order, is for softmetal only."""
         machine = self._machines.get(settings)
         if machine is None:
             machine = self._machines[settings] = Machine(self.device, dict.fromkeys(settings, "1"))
-        with self._threads(threads):
+        with self._set("threads", threads), self._set("order", order):
             return opened.again(machine, unwritten)
 
     @contextmanager
-    def _threads(self, threads: int) -> Iterator[None]:
-        """So many threads run a grid; on softmetal only."""
+    def _set(self, setting: str, value: int) -> Iterator[None]:
+        """A setting of softmetal's, unless it is 0."""
         native = self.device._native
-        if not threads or not native.has("softmetal_set_threads"):
+        if not value or not native.has(f"softmetal_set_{setting}"):
             yield
             return
-        usual = native.softmetal_threads()
-        native.softmetal_set_threads(threads)
+        change: Callable[[int], None] = getattr(native, f"softmetal_set_{setting}")
+        usual: int = getattr(native, f"softmetal_{setting}")()
+        change(value)
         try:
             yield
         finally:
-            native.softmetal_set_threads(usual)
+            change(usual)
 
 
 def _status(findings: Sequence[Finding]) -> str:

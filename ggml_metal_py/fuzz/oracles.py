@@ -28,6 +28,8 @@ _SPECIAL = re.compile(r"fill='(?:special|huge|subnormal|nan)'")
 _CANCELLED, _SINGLE = 2e-6, 1e-5
 """What a single value, and all of them by normalised mean squared error, may be off by: those of the CPU
 backend are in single precision, too."""
+_ORDERS = {1: "from last to first", 4711: "shuffled"}
+"""softmetal_set_order's."""
 _LARGE = 0x4B
 """In all its bytes: the f32 13323083. In the largest of several values it shows, other than NaN."""
 
@@ -53,10 +55,16 @@ class Trial:
         return self.opened.first
 
     def again(
-        self, *, unwritten: int | None = None, threads: int = 0, settings: tuple[str, ...] = ()
+        self,
+        *,
+        unwritten: int | None = None,
+        threads: int = 0,
+        order: int = 0,
+        settings: tuple[str, ...] = (),
     ) -> Snapshot:
-        """Run it in memory of other bytes, with so many threads, or with these of upstream's settings."""
-        return self.examiner.again(self.opened, unwritten, threads, settings)
+        """Run it in memory of other bytes, with so many threads, threadgroups in another order (softmetal.h),
+        or with these of upstream's settings."""
+        return self.examiner.again(self.opened, unwritten, threads, order, settings)
 
     @property
     def failed_by(self) -> str:
@@ -145,11 +153,22 @@ def reads_what_was_written(trial: Trial) -> str:
 
 
 def is_the_same_with_more_threads(trial: Trial) -> str:
-    """The result does not depend on how many threadgroups run at a time, and in which order."""
-    if all(np.prod(dispatch.threadgroups) == 1 for dispatch in trial.outcome.dispatches):
+    """The result does not depend on how many threadgroups run at a time."""
+    if not _has_an_order(trial):
         return ""
     problem = _same(trial.first, trial.again(threads=3))
     return f"with 3 threads: {problem}" if problem else ""
+
+
+def is_the_same_in_any_order(trial: Trial) -> str:
+    """The result does not depend on which threadgroup comes first."""
+    if not _has_an_order(trial):
+        return ""
+    for order, words in _ORDERS.items():
+        problem = _same(trial.first, trial.again(threads=1, order=order))
+        if problem:
+            return f"with threadgroups {words}: {problem}"
+    return ""
 
 
 def is_the_same_without_fusion(trial: Trial) -> str:
@@ -170,10 +189,15 @@ ORACLES: dict[str, Oracle] = {
     "threadgroup": asks_for_legal_threadgroups,
     "unwritten memory": reads_what_was_written,
     "threads": is_the_same_with_more_threads,
+    "order": is_the_same_in_any_order,
     "fusion": is_the_same_without_fusion,
     "numpy": agrees_with_numpy,
 }
 """By the kind of their findings, in the order in which they are asked."""
+
+
+def _has_an_order(trial: Trial) -> bool:
+    return any(np.prod(dispatch.threadgroups) > 1 for dispatch in trial.outcome.dispatches)
 
 
 def _same(first: Snapshot, second: Snapshot) -> str:

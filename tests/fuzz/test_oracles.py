@@ -56,6 +56,7 @@ def _changes(of: Callable[..., bool]) -> Callable[..., Snapshot]:
     [
         ("unwritten memory", lambda opened, machine, unwritten: unwritten is not None),
         ("threads", lambda opened, machine, unwritten: gm.open()._native.softmetal_threads() == 3),
+        ("order", lambda opened, machine, unwritten: gm.open()._native.softmetal_order() > 1),
         ("fusion", lambda opened, machine, unwritten: bool(machine._settings)),
     ],
 )
@@ -91,4 +92,4 @@ def test_only_some_oracles(device: gm.Device) -> None:
         assert kinds(examiner, "sum(f32(1))") == []
     with pytest.raises(ValueError, match="no oracle 'nonsense'; oracles: no kernel, "):
         Examiner(device, ["nonsense"])
-    assert len(ORACLES) == 11
+    assert len(ORACLES) == 12

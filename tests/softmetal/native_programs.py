@@ -17,7 +17,7 @@ SOFTMETAL = Path(__file__).parents[2] / "ggml_metal_py" / "softmetal"
 ROOMS = ("objc", "dispatch", "device", "exec")
 
 SOURCE = "kernels by hand"  # native/metal.h
-KERNELS = ("append", "count", "count_slowly", "describe", "fail")  # native/kernels.c
+KERNELS = ("append", "count", "count_slowly", "describe", "fail", "record")  # native/kernels.c
 WITHOUT_CODE = "missing"
 
 KERNEL_SOURCES = Path(__file__).parent / "kernels"

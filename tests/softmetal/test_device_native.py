@@ -26,6 +26,7 @@ PROGRAMS = (
     "test_device.m",
     "test_order.m",
     "test_threads.m",
+    "test_threadgroup_order.m",
     "test_process.m",
     "test_no_threads.m",
 )

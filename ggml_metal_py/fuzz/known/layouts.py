@@ -80,7 +80,7 @@ LISTED: tuple[Listed, ...] = (
     ),
     Listed(
         "rope-odd",
-        ("wrong", "numpy", "stray write", "source written", "threads", "unwritten memory", *_MEMORY),
+        ("wrong", "numpy", "stray write", "source written", "threads", "order", "unwritten memory", *_MEMORY),
         lambda node, text: node.op == "ROPE" and node.ne[0] % 2 == 1,
         "behind the values that are rotated two are copied at a time: of a row of odd length one value too "
         "many, over the first one of the next row or behind the result",

@@ -74,14 +74,45 @@ sm_worker * worker_for(const sm_kernels * module) {
     return worker;
 }
 
+// ---- orders of threadgroups
+
+enum : uint32_t { ORDER_USUAL = 0, ORDER_REVERSED = 1 }; // any other number is the seed of a shuffled one
+
+std::atomic<uint32_t> & order() {
+    static std::atomic<uint32_t> chosen{ORDER_USUAL};
+    return chosen;
+}
+
+// Which of `count` comes at place `i`. Each step loses nothing on numbers of as many bits as it takes to count them,
+// and is taken again as long as it leads beyond the last one; so every number comes once, and no list is kept.
+uint64_t shuffled(uint64_t i, uint64_t count, uint32_t seed) {
+    constexpr uint64_t MIX = 0x9e3779b97f4a7c15;
+
+    int bits = 1;
+    while (bits < 63 && (count - 1) >> bits) {
+        bits++;
+    }
+    const uint64_t mask = (uint64_t(1) << bits) - 1;
+    do {
+        for (uint64_t round = 1; round <= 3; round++) {
+            const uint64_t key = (seed + round) * MIX;
+            i = (i * (key | 1) + (key >> 32)) & mask;
+            i ^= i >> ((bits + 1) / 2);
+        }
+    } while (i >= count);
+    return i;
+}
+
 // ---- jobs
 
 class Job {
   public:
     Job(const sm_kernels * module, const sm_dispatch * dispatch, uint64_t threadgroups, int threads)
         : module_(module), dispatch_(dispatch), threadgroups_(threadgroups),
-          chunk_(dispatch->checked ? threadgroups // it is one run: time goes on through all of it
-                                   : std::max<uint64_t>(1, threadgroups / (uint64_t(threads) * CHUNKS_PER_THREAD))) {}
+          order_(dispatch->checked ? uint32_t(ORDER_USUAL) : order().load()),
+          chunk_(dispatch->checked        ? threadgroups // it is one run: time goes on through all of it
+                 : order_ != ORDER_USUAL ? 1
+                                          : std::max<uint64_t>(1, threadgroups / (uint64_t(threads) * CHUNKS_PER_THREAD))) {}
 
     bool has_work() const { return next_.load(std::memory_order_relaxed) < threadgroups_; }
 
@@ -94,7 +125,7 @@ class Job {
         }
         uint64_t first;
         while ((first = next_.fetch_add(chunk_, std::memory_order_relaxed)) < threadgroups_) {
-            if (module_->run(worker, dispatch_, first, std::min(chunk_, threadgroups_ - first)) != SM_OK) {
+            if (module_->run(worker, dispatch_, at(first), std::min(chunk_, threadgroups_ - first)) != SM_OK) {
                 fail(module_->error(worker));
             }
         }
@@ -112,6 +143,15 @@ class Job {
     bool             closed = false; // its owner waits for the helpers to go; guarded by the pool's mutex
 
   private:
+    // The threadgroup whose turn is `i`-th.
+    uint64_t at(uint64_t i) const {
+        switch (order_) {
+            case ORDER_USUAL:    return i;
+            case ORDER_REVERSED: return threadgroups_ - 1 - i;
+            default:             return shuffled(i, threadgroups_, order_);
+        }
+    }
+
     // The first failure counts, and ends the hand-out.
     void fail(const char * text) {
         std::lock_guard<std::mutex> lock(mutex_);
@@ -125,6 +165,7 @@ class Job {
     const sm_kernels * const  module_;
     const sm_dispatch * const dispatch_;
     const uint64_t            threadgroups_;
+    const uint32_t            order_;
     const uint64_t            chunk_;
     std::atomic<uint64_t>     next_{0};
     std::mutex                mutex_; // of the failure
@@ -284,4 +325,12 @@ void softmetal_set_threads(int count) {
 
 int softmetal_threads(void) {
     return threads();
+}
+
+void softmetal_set_order(uint32_t chosen) {
+    order() = chosen;
+}
+
+uint32_t softmetal_order(void) {
+    return order();
 }

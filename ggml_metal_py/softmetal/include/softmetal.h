@@ -52,6 +52,12 @@ int softmetal_set_profile(const char * name);
 void softmetal_set_threads(int threads);
 int  softmetal_threads(void);
 
+// The order in which a grid's threadgroups begin, of dispatches from now on: Metal promises none, so no result may depend on
+// it. 0: the usual one; 1: the last one first; any other number: shuffled, the same way for the same number. With
+// several threads those that begin one after the other overlap. Checked mode keeps to the usual one.
+void     softmetal_set_order(uint32_t order);
+uint32_t softmetal_order(void);
+
 // ---- trouble
 
 // Drop the command buffers that were enqueued and never committed, in all queues: an encoder that was

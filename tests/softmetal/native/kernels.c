@@ -54,6 +54,14 @@ static int append(const struct sm_dispatch * dispatch, uint64_t threadgroup) {
     return SM_OK;
 }
 
+// log[++log[0]] = threadgroup, on one thread
+static int record(const struct sm_dispatch * dispatch, uint64_t threadgroup) {
+    int * log = dispatch->buffers[0];
+
+    log[++log[0]] = (int) threadgroup;
+    return SM_OK;
+}
+
 // What the dispatch looks like from inside, for one threadgroup.
 static int describe(const struct sm_dispatch * dispatch, uint64_t threadgroup) {
     int64_t * out = dispatch->buffers[0];
@@ -88,6 +96,7 @@ static const struct sm_kernel kernels[] = { // sorted by name
     { .name = "count_slowly", .n_args = 1, .args = one, ENTRY(count_slowly) },
     { .name = "describe", .static_tg_bytes = 1024, .n_args = 3, .args = shared, ENTRY(describe) },
     { .name = "fail", ENTRY(fail) },
+    { .name = "record", .n_args = 1, .args = one, ENTRY(record) },
 };
 
 static const struct sm_constant constants[] = {
