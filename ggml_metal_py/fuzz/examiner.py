@@ -14,7 +14,7 @@ from ..select import main_pipeline
 from .checker import Checker
 from .finding import Finding
 from .known import known, may_crash
-from .oracles import ORACLES, Trial
+from .oracles import ORACLES, Trial, is_cancelled
 
 if TYPE_CHECKING:
     from ..device import Device
@@ -103,7 +103,7 @@ class Examiner:
         if outcome.problem.startswith("invalid: "):
             return Examined(case, INVALID)
         if self._checker is not None:
-            findings = tuple(self._reported(outcome, self._checker.take()))
+            findings = tuple(self._reported(opened, self._checker.take()))
             return Examined(case, _status(findings), findings, pipelines)
         if outcome.status == FINDING:
             kind = outcome.problem.partition(":")[0]
@@ -114,16 +114,25 @@ class Examiner:
         findings = tuple(self._asked(Trial(self, opened)))
         return Examined(case, _status(findings), findings, pipelines)
 
-    def _reported(self, outcome: Outcome, reports: Sequence[Report]) -> Iterator[Finding]:
+    def _reported(self, opened: Opened, reports: Sequence[Report]) -> Iterator[Finding]:
         """What checked mode saw, and what became of the graph otherwise."""
+        outcome = opened.outcome
         for report in reports:
             text = str(report).removeprefix(f"{report.kind} in ")
             finding = _finding(report.kind, outcome, text, kernel=report.kernel)
             yield known(self.device, outcome, replace(finding, line=str(report.line or "")))
         kind = outcome.problem.partition(":")[0]
+        if kind == "wrong" and self._cancelled(opened):
+            return
         if outcome.status in (FAILED, FINDING) and kind in ORACLES:
             finding = _finding(kind, outcome, outcome.problem, known=outcome.finding)
             yield finding if finding.known else known(self.device, outcome, finding)
+
+    def _cancelled(self, opened: Opened) -> bool:
+        try:
+            return is_cancelled(Trial(self, opened))
+        except Exception:  # then nobody can say so, and the campaign goes on
+            return False
 
     def _asked(self, trial: Trial) -> list[Finding]:
         """The first property that does not hold: what follows is a consequence of it, more often than not.
