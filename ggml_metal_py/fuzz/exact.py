@@ -344,3 +344,18 @@ def _columns(b: Array, kernel: Any, stride: Any, padding: Any, dilation: Any) ->
 def _conv_2d(a: Array, b: Array, s0: int, s1: int, p0: int, p1: int, d0: int, d1: int) -> Array:
     columns = _columns(b, a.shape[-2:], (s1, s0), (p1, p0), (d1, d0))
     return np.asarray((columns @ a.reshape(a.shape[0], -1).T).transpose(0, 3, 1, 2))
+
+
+@_define("conv_3d_direct")
+def _conv_3d(a: Array, b: Array, *numbers: int) -> Array:
+    stride, padding, dilation = (numbers[i : i + 3][::-1] for i in (0, 3, 6))
+    channels, images, out = numbers[9:]
+    kernel = a.reshape(out, channels, *a.shape[1:])
+    volumes = b.reshape(images, channels, *b.shape[1:])
+    padded = np.pad(volumes, [(0, 0), (0, 0), *((p, p) for p in padding)])
+    reach = [d * (k - 1) + 1 for d, k in zip(dilation, a.shape[1:], strict=True)]
+    windows = np.lib.stride_tricks.sliding_window_view(padded, reach, (2, 3, 4))
+    every = slice(None)
+    at = (every, every, *(slice(None, None, step) for step in (*stride, *dilation)))
+    sums = np.einsum("ncdhwijk,ocijk->nodhw", windows[at], kernel)
+    return np.asarray(sums.reshape(images * out, *sums.shape[2:]))

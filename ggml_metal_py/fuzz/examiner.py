@@ -14,7 +14,7 @@ from ..select import main_pipeline
 from .checker import Checker
 from .finding import Finding
 from .known import known, may_crash
-from .oracles import ORACLES, Trial, is_cancelled
+from .oracles import ORACLES, Trial, is_right
 
 if TYPE_CHECKING:
     from ..device import Device
@@ -122,15 +122,15 @@ class Examiner:
             finding = _finding(report.kind, outcome, text, kernel=report.kernel)
             yield known(self.device, outcome, replace(finding, line=str(report.line or "")))
         kind = outcome.problem.partition(":")[0]
-        if kind == "wrong" and self._cancelled(opened):
+        if kind == "wrong" and self._is_right(opened):
             return
         if outcome.status in (FAILED, FINDING) and kind in ORACLES:
             finding = _finding(kind, outcome, outcome.problem, known=outcome.finding)
             yield finding if finding.known else known(self.device, outcome, finding)
 
-    def _cancelled(self, opened: Opened) -> bool:
+    def _is_right(self, opened: Opened) -> bool:
         try:
-            return is_cancelled(Trial(self, opened))
+            return is_right(Trial(self, opened))
         except Exception:  # then nobody can say so, and the campaign goes on
             return False
 

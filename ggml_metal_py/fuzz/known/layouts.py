@@ -45,6 +45,13 @@ def _largest_of_padding(node: Node, text: str) -> bool:
     return any(padding >= k for k, padding in zip(numbers[:axes], numbers[2 * axes :], strict=True))
 
 
+def _pooled_apart(node: Node, text: str) -> bool:
+    if node.op != "POOL_1D":
+        return False
+    a = source(node)
+    return any(a.nb[i + 1] != a.nb[i] * a.ne[i] for i in (1, 2))
+
+
 LISTED: tuple[Listed, ...] = (
     Listed(
         "diag-layout",
@@ -108,6 +115,13 @@ LISTED: tuple[Listed, ...] = (
         "the largest of no values, where a window lies in the padding, is -infinity; the CPU backend's is "
         "-FLT_MAX",
         "pool_1d(f32(1), 'max', 1, 1, 1)",
+    ),
+    Listed(
+        "pool-1d-reference",
+        ("wrong",),
+        _pooled_apart,
+        "not the device's: the CPU backend finds row i at i * nb[1], whatever nb[2] and nb[3]",
+        "pool_1d(permute(f32(1, 2), 0, 2, 1, 3), 'avg', 1, 1, 0)",
     ),
     Listed(
         "tri-one-value",
