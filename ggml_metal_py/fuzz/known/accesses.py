@@ -66,6 +66,15 @@ LISTED: tuple[Listed, ...] = (
         kernels="kernel_flash_attn_ext_blk",
     ),
     Listed(
+        "attention-copied-rows",
+        ("out-of-bounds",),
+        _op("FLASH_ATTN_EXT"),
+        "the last keys and values are copied with all that lies between them and the next ones, also behind "
+        "the last row",
+        "flash_attn_ext(f32(64, 20), cut(f16(68, 3), [64], [4]), f16(64, 3), None, 0.125, 0.0, 0.0)",
+        kernels="kernel_flash_attn_ext_pad",
+    ),
+    Listed(
         "attention-padded-heads",
         ("out-of-bounds", "uninitialised-read"),
         _padded_heads,
