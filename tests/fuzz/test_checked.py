@@ -19,7 +19,9 @@ def test_a_listed_mistake_shows(listed: Listed) -> None:
     (examined,) = fuzz.examine([listed.example], CHECKED)
     assert examined.status == "finding"
     assert {finding.known for finding in examined.findings} == {listed.name}
-    assert all(finding.kind in listed.kinds and finding.line for finding in examined.findings)
+    accesses = [finding for finding in examined.findings if finding.kind != "wrong"]
+    assert accesses
+    assert all(finding.kind in listed.kinds and finding.line for finding in accesses)
 
 
 @pytest.mark.parametrize(

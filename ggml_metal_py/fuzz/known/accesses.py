@@ -7,6 +7,7 @@ data types"), and orders accesses to threadgroup memory by barriers with mem_thr
 from collections.abc import Callable
 
 from ...check.graph import Node
+from ...check.known import FINDINGS
 from ...check.known.shared import has_views, source
 from . import Listed
 
@@ -17,6 +18,15 @@ def _op(*names: str) -> Callable[[Node, str], bool]:
 
 def _padded_heads(node: Node, text: str) -> bool:
     return node.op == "FLASH_ATTN_EXT" and source(node, 2).ne[0] % 64 != 0
+
+
+def _listed_by_check(name: str, example: str, kernels: str) -> Listed:
+    """A mistake that makes kernels find wrong places, and so has wrong results, too."""
+    (found,) = (finding for finding in FINDINGS if finding.name == name)
+    kinds = ("misaligned", "out-of-bounds", "race", "uninitialised-read")
+    return Listed(
+        name, kinds, found.concerns, found.reading, example, found.since, found.until, kernels=kernels
+    )
 
 
 LISTED: tuple[Listed, ...] = (
@@ -152,4 +162,9 @@ LISTED: tuple[Listed, ...] = (
         "cpy(q8_0(32), cut(f32(33, 1, 1, 2), [32, 1, 1, 1], [0, 0, 0, 1]))",
         kernels=r"kernel_cpy_q.*",
     ),
+    _listed_by_check(
+        "f16-as-f32", "norm(f16(64, 3), 1e-05)", r"kernel_(norm|rms_norm|group_norm|soft_max).*"
+    ),
+    _listed_by_check("concat-types", "concat(i8(32, 3), i8(32, 3), 1)", "kernel_concat"),
+    _listed_by_check("cpy-other-rows", "cpy(f32(6, 4), transpose(f32(4, 6)))", r"kernel_cpy_.*"),
 )
