@@ -30,6 +30,11 @@ def _listed_by_check(name: str, example: str, kernels: str) -> Listed:
 
 
 LISTED: tuple[Listed, ...] = (
+    _listed_by_check(
+        "f16-as-f32", "norm(f16(64, 3), 1e-05)", r"kernel_(norm|rms_norm|group_norm|soft_max).*"
+    ),
+    _listed_by_check("concat-types", "concat(i8(32, 3), i8(32, 3), 1)", "kernel_concat"),
+    _listed_by_check("cpy-other-rows", "cpy(f32(6, 4), transpose(f32(4, 6)))", r"kernel_cpy_.*"),
     Listed(
         "product-row-tail",
         ("out-of-bounds",),
@@ -162,9 +167,4 @@ LISTED: tuple[Listed, ...] = (
         "cpy(q8_0(32), cut(f32(33, 1, 1, 2), [32, 1, 1, 1], [0, 0, 0, 1]))",
         kernels=r"kernel_cpy_q.*",
     ),
-    _listed_by_check(
-        "f16-as-f32", "norm(f16(64, 3), 1e-05)", r"kernel_(norm|rms_norm|group_norm|soft_max).*"
-    ),
-    _listed_by_check("concat-types", "concat(i8(32, 3), i8(32, 3), 1)", "kernel_concat"),
-    _listed_by_check("cpy-other-rows", "cpy(f32(6, 4), transpose(f32(4, 6)))", r"kernel_cpy_.*"),
 )
