@@ -172,7 +172,7 @@ def compute(backend: "Backend", graph: Graph | Tensor) -> list[Report]:
         results = {
             _key(native, node)
             for node in (native.ggml_graph_node(graph._graph, i) for i in range(graph.n_nodes))
-            if not node.view_src
+            if node.op and not node.view_src  # a parameter is a node, too
         }
         tensors = [
             (tensor, _key(native, tensor) not in results)

@@ -191,10 +191,16 @@ def kernel_map(
 @click.argument("ops", nargs=-1)
 @click.option("--case", "cases", multiple=True, help="A graph instead: 'add(f32(8, 2), f32(8))'.")
 @click.option("--coverage", is_flag=True, help="List every kernel with its cases, and what did not run.")
+@click.option("--checked", is_flag=True, help="Watch every access of the kernels: much slower.")
 @_upstream
 @_json
 def check(
-    ops: Sequence[str], cases: Sequence[str], coverage: bool, upstream: str | None, as_json: bool
+    ops: Sequence[str],
+    cases: Sequence[str],
+    coverage: bool,
+    checked: bool,
+    upstream: str | None,
+    as_json: bool,
 ) -> None:
     """Run small cases of every op, or of OPS, on the device and on ggml's CPU backend, and compare.
 
@@ -202,12 +208,17 @@ def check(
     again by --case.
     """
     with _errors_as_lines():
-        from . import check as checks
+        from . import check as plain
 
         if ops and cases:
             raise ValueError("name ops or give cases, not both")
+        run_cases: Callable[..., Any] = plain.run
+        if checked:
+            from .fuzz import checks
+
+            run_cases = checks.run
         with _progress("check") as progress:
-            report = checks.run(ops, cases=cases, upstream=upstream, progress=progress)
+            report = run_cases(ops, cases=cases, upstream=upstream, progress=progress)
     if as_json:
         _print_json(report.as_json(kernels=coverage))
     else:

@@ -32,8 +32,6 @@ def run(
     started = time.monotonic()
     outcomes: list[Outcome] = []
     with open_device(upstream) as device:
-        if not device._native.manifest.get("kernels", {}).get("source", True):
-            raise ValueError(f"upstream {device.upstream} ships no kernel source: nothing of it can be run")
         with Runner(device) as runner:
             for case in wanted:
                 outcomes.append(runner.run(case))

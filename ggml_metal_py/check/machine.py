@@ -44,7 +44,8 @@ class Machine:
     """Computes graphs on the device. Use it as a context manager.
 
     `settings` are environment variables that upstream reads when it opens a backend, such as
-    `GGML_METAL_FUSION_DISABLE`. `compute` stands in for Backend.compute.
+    `GGML_METAL_FUSION_DISABLE`. `compute` stands in for Backend.compute. Raises ValueError for a row that
+    ships no kernels' source.
     """
 
     def __init__(
@@ -53,6 +54,8 @@ class Machine:
         settings: Mapping[str, str] | None = None,
         compute: Callable[[Backend, Tensor], object] = Backend.compute,
     ) -> None:
+        if not device._native.manifest.get("kernels", {}).get("source", True):
+            raise ValueError(f"upstream {device.upstream} ships no kernel source: nothing of it can be run")
         self._device = device
         self._compute = compute
         self._settings = dict(settings or {})

@@ -7,7 +7,8 @@ data types"), and orders accesses to threadgroup memory by barriers with mem_thr
 from collections.abc import Callable
 
 from ...check.graph import Node
-from ...check.known.shared import has_views
+from ...check.known import FINDINGS
+from ...check.known.shared import has_views, source
 from . import Listed
 
 
@@ -15,7 +16,25 @@ def _op(*names: str) -> Callable[[Node, str], bool]:
     return lambda node, text: node.op in names
 
 
+def _padded_heads(node: Node, text: str) -> bool:
+    return node.op == "FLASH_ATTN_EXT" and source(node, 2).ne[0] % 64 != 0
+
+
+def _listed_by_check(name: str, example: str, kernels: str) -> Listed:
+    """A mistake that makes kernels find wrong places, and so has wrong results, too."""
+    (found,) = (finding for finding in FINDINGS if finding.name == name)
+    kinds = ("misaligned", "out-of-bounds", "race", "uninitialised-read")
+    return Listed(
+        name, kinds, found.concerns, found.reading, example, found.since, found.until, kernels=kernels
+    )
+
+
 LISTED: tuple[Listed, ...] = (
+    _listed_by_check(
+        "f16-as-f32", "norm(f16(64, 3), 1e-05)", r"kernel_(norm|rms_norm|group_norm|soft_max).*"
+    ),
+    _listed_by_check("concat-types", "concat(i8(32, 3), i8(32, 3), 1)", "kernel_concat"),
+    _listed_by_check("cpy-other-rows", "cpy(f32(6, 4), transpose(f32(4, 6)))", r"kernel_cpy_.*"),
     Listed(
         "product-row-tail",
         ("out-of-bounds",),
@@ -52,6 +71,50 @@ LISTED: tuple[Listed, ...] = (
         "flash_attn_ext(f32(64, 24, 2), f16(64, 75, 2), f16(64, 75, 2), f16(75, 24, fill='causal'), 0.125, "
         "0.0, 0.0)",
         kernels=r"kernel_flash_attn_ext.*",
+    ),
+    Listed(
+        "attention-mask-blocks",
+        ("out-of-bounds",),
+        _op("FLASH_ATTN_EXT"),
+        "whether a block of the mask hides all is told by reading 8 rows of it, also behind the last one",
+        "flash_attn_ext(f32(64, 20), f16(64, 64), f16(64, 64), f16(64, 20, fill='mask'), 0.125, 0.0, 0.0)",
+        kernels="kernel_flash_attn_ext_blk",
+    ),
+    Listed(
+        "attention-copied-rows",
+        ("out-of-bounds",),
+        _op("FLASH_ATTN_EXT"),
+        "the last keys and values are copied with all that lies between them and the next ones, also behind "
+        "the last row",
+        "flash_attn_ext(f32(64, 20), cut(f16(68, 3), [64], [4]), f16(64, 3), None, 0.125, 0.0, 0.0)",
+        kernels="kernel_flash_attn_ext_pad",
+    ),
+    Listed(
+        "attention-padded-heads",
+        ("out-of-bounds", "uninitialised-read"),
+        _padded_heads,
+        "rows of the result are as long as the next multiple of 64: what is behind a head's end is read "
+        "without a value, and is summed from what lies behind rows of the values, and behind the last one; "
+        "what comes of it is not stored",
+        "flash_attn_ext(f32(40), f16(40), f16(40), None, 0.158114, 0.0, 0.0)",
+        kernels=r"kernel_flash_attn_ext_(?!vec|blk|pad).*",
+    ),
+    Listed(
+        "attention-quantised-lockstep",
+        ("lockstep-reliance",),
+        _op("FLASH_ATTN_EXT"),
+        "lanes unpack keys and values into threadgroup memory that the simdgroup has loaded matrices from in "
+        "the turn before, with a barrier behind the writing only",
+        "flash_attn_ext(f32(64, 20), q8_0(64, 64), q8_0(64, 64), None, 0.125, 0.0, 0.0)",
+        kernels=r"kernel_flash_attn_ext_q.*",
+    ),
+    Listed(
+        "attention-result-overrun",
+        ("threadgroup-overrun",),
+        _op("FLASH_ATTN_EXT"),
+        "all lanes set to 0 what only as many of them as share a key have: the others do so behind the end",
+        "flash_attn_ext(f32(192), f16(192, 32), f16(128, 32), None, 0.072169, 0.0, 0.0)",
+        kernels=r"kernel_flash_attn_ext_vec.*",
     ),
     Listed(
         "product-alignment",

@@ -34,7 +34,8 @@ def _quantised_into_other_rows(node: Node, text: str) -> bool:
 def _attention_by_vectors(node: Node, text: str) -> bool:
     if node.op != "FLASH_ATTN_EXT" or node.src[1] is None or node.src[2] is None:
         return False
-    return any(part.nb[1] // part.nb[0] % 4 != 0 for part in (source(node, 1), source(node, 2)))
+    parts = (source(node, 1), source(node, 2))
+    return any(value_bytes(part) and part.nb[1] // part.nb[0] % 4 for part in parts)
 
 
 def _largest_of_padding(node: Node, text: str) -> bool:
@@ -68,6 +69,7 @@ LISTED: tuple[Listed, ...] = (
         "the kernel for few queries counts in vectors of four: it divides the number of values between rows "
         "by 4, whose remainder is lost",
         "flash_attn_ext(f32(64), cut(f16(65, 2), [64, 2]), f16(64, 2), None, 0.125, 0.0, 0.0)",
+        kernels=r"kernel_flash_attn_ext_vec.*",
     ),
     Listed(
         "cpy-quantised-rows",
