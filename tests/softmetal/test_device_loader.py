@@ -103,7 +103,7 @@ def loader(program: Path, tmp_path: Path) -> Loader:
 def test_kernels_in_a_folder_run(loader: Loader) -> None:
     loader.env["KERNEL_FOLDER"] = str(kernel_folder(find_toolchain(), loader.folder / "kernels"))
     assert loader().splitlines() == [
-        "kernels: 6 declared, 5 prebuilt",
+        "kernels: 7 declared, 6 prebuilt",
         "result: 1 1 1" + " 0" * 61,
     ]
     assert loader(kernel="missing").endswith("set SOFTMETAL_COMPILER to the compiler's command\n")
@@ -156,7 +156,7 @@ def test_a_broken_list_of_functions_is_refused(loader: Loader) -> None:
 def test_a_small_source_is_compiled_when_it_is_opened_and_once(loader: Loader) -> None:
     log = loader.use_service(["count", "fail"])
     said = loader(macros=())
-    assert said.splitlines()[0] == "kernels: 2 declared, 5 prebuilt"
+    assert said.splitlines()[0] == "kernels: 2 declared, 6 prebuilt"
     assert said.splitlines()[1].startswith("result: 1 1 1 0")
     build = ["build", "/dev/stdin", "--cache", str(loader.cache), "--name", "program_source"]
     assert log() == [[*build, "--functions-only"], build]
@@ -199,7 +199,7 @@ def test_words_of_the_command_may_be_separated_by_control_characters(loader: Loa
 def test_a_host_that_ignores_its_children_gets_its_kernels(loader: Loader) -> None:
     loader.use_service(["count"])
     loader.env["IGNORE_CHILDREN"] = "1"
-    assert loader().startswith("kernels: 1 declared, 5 prebuilt")
+    assert loader().startswith("kernels: 1 declared, 6 prebuilt")
 
 
 def test_what_another_version_made_is_not_used(loader: Loader) -> None:
