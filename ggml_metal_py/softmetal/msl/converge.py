@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 from .program import Function, Program, is_sync_name
 from .statements import Statement, read_block
-from .tokens import Token, closing, closing_angle, split_commas
+from .tokens import ASSIGNMENTS, Token, closing, closing_angle, split_commas
 
 _LANE_ATTRIBUTES = frozenset(
     (
@@ -47,7 +47,6 @@ _SHUFFLES = frozenset(
     )
 )  # fmt: skip
 _NUMBERED = _REDUCTIONS | _SHUFFLES | {"simdgroup_barrier"}
-_ASSIGNMENTS = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="))
 _CHOICES = frozenset(("?", "&&", "||"))
 _QUALIFIERS = frozenset(
     ("const", "constexpr", "volatile", "static", "thread", "threadgroup", "device", "constant")
@@ -235,7 +234,7 @@ class _Split:
         return None
 
     def _assign(self, span: range, declared: int | None) -> None:
-        at = next((i for i in span if self.tokens[i].text in _ASSIGNMENTS), None)
+        at = next((i for i in span if self.tokens[i].text in ASSIGNMENTS), None)
         varies = self._varies(span)
         if declared is not None:
             changed = {declared}

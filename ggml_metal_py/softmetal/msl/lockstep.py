@@ -24,9 +24,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from .program import Function, Program, threadgroup_variable
-from .tokens import Token, closing, spell, split_commas
+from .tokens import ASSIGNMENTS, Token, closing, spell, split_commas
 
-_ASSIGNMENTS = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="))
 _LANE_ATTRIBUTES = frozenset(
     ("thread_index_in_simdgroup", "thread_index_in_threadgroup", "thread_position_in_threadgroup")
 )
@@ -397,7 +396,7 @@ class _Walk:
         while tokens[end].text in (".", "->"):
             end += 2
         text = spell(tokens[start:end])
-        writes = tokens[end].text in (*_ASSIGNMENTS, "++", "--") or tokens[start - 1].text in ("++", "--")
+        writes = tokens[end].text in (*ASSIGNMENTS, "++", "--") or tokens[start - 1].text in ("++", "--")
         reads = tokens[end].text != "="
         for is_write in (False,) * reads + (True,) * writes:
             yield self._make(

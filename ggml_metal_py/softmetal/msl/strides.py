@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence, Set
 
 from .program import Parameter, Program
 from .statements import Statement, read_block
-from .tokens import Token, closing, split_commas
+from .tokens import ASSIGNMENTS, Token, closing, split_commas
 
 _THREAD = frozenset(("thread_position_in_threadgroup", "thread_index_in_threadgroup"))
 # Depend on the thread, or on the number of threads, in other ways.
@@ -27,7 +27,7 @@ _OTHERS = frozenset(
     )
 )
 _COUNT = "threads_per_threadgroup"
-_CHANGES = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"))
+_CHANGES = ASSIGNMENTS | {"++", "--"}
 _NOT_CALLS = frozenset(("if", "for", "while", "return", "sizeof"))
 
 

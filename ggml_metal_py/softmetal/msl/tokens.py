@@ -24,6 +24,8 @@ _TOKEN = re.compile(
 )
 # `>>` is left as two marks, because it closes two template argument lists more often than it shifts.
 
+ASSIGNMENTS = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="))
+
 _PAIRS = {"(": ")", "[": "]", "{": "}", "[[": "]"}
 
 
