@@ -33,10 +33,11 @@ def _ssm_scan() -> Iterator[Call]:
         *((128, 64, 4, 2, 1, 1), (128, 16, 4, 1, 33, 2), (64, 8, 6, 3, 5, 3), (256, 4, 2, 2, 10, 1)),
         *((32, 4, 2, 1, 3, 2), (48, 4, 2, 1, 3, 2), (96, 5, 3, 3, 7, 2), (1024, 1, 1, 1, 4, 1)),
     ):
-        yield _scan(state, dim, heads, groups, tokens, sequences)
+        yield ssm_scan(state, dim, heads, groups, tokens, sequences)
 
 
-def _scan(state: int, dim: int, heads: int, groups: int, tokens: int, sequences: int) -> Call:
+def ssm_scan(state: int, dim: int, heads: int, groups: int, tokens: int, sequences: int) -> Call:
+    """A scan of so many sequences, each from a state of its own."""
     return call(
         "ssm_scan",
         leaf("f32", state, dim, heads, sequences + 1),

@@ -2,6 +2,7 @@
 
 from hypothesis import strategies as st
 
+from ...check.families import sequence
 from .registry import op
 from .tensors import Draw, Tree, call, leaf, lengths, shapes, some
 
@@ -21,16 +22,7 @@ def ssm_scan(draw: Draw, name: str) -> Tree:
     groups = draw(st.integers(1, 2))
     heads = groups * draw(st.integers(1, 4))
     tokens, sequences = draw(st.integers(1, 40)), draw(st.integers(1, 3))
-    return call(
-        name,
-        leaf("f32", state, dim, heads, sequences + 1),
-        leaf("f32", dim, heads, tokens, sequences),
-        leaf("f32", heads, tokens, sequences, low=-1.0, high=2.0),
-        leaf("f32", state if dim == 1 else 1, heads, low=-2.0, high=-0.1),
-        leaf("f32", state, groups, tokens, sequences),
-        leaf("f32", state, groups, tokens, sequences),
-        leaf("i32", sequences, fill="distinct", high=sequences + 1),
-    )
+    return sequence.ssm_scan(state, dim, heads, groups, tokens, sequences)
 
 
 @op("rwkv_wkv6", "rwkv_wkv7")
