@@ -54,7 +54,7 @@ class Result:
     counts: Counter[str] = field(default_factory=Counter)
     """Cases by status: see Examined."""
     findings: list[Finding] = field(default_factory=list)
-    """The first of each cause."""
+    """The first of each cause; of a listed mistake the one with the shortest case."""
     pipelines: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Host name and name of what ran, and in how many cases."""
 
@@ -74,7 +74,7 @@ def blocks(ops: Sequence[str], seed: int, size: int = _SIZE) -> Iterator[Block]:
 def run(block: Block, examiner: Examines, seconds: float = math.inf) -> Result:
     """Examine the block's cases: as many as there is time for."""
     result = Result(block)
-    seen: set[str] = set()
+    found: dict[str, Finding] = {}
     end = time.monotonic() + seconds
 
     def look(case: Case) -> bool:
@@ -84,12 +84,12 @@ def run(block: Block, examiner: Examines, seconds: float = math.inf) -> Result:
         result.counts[examined.status] += 1
         result.pipelines.update(examined.pipelines)
         for finding in examined.findings:
-            if finding.cause not in seen:
-                seen.add(finding.cause)
-                result.findings.append(finding)
+            if finding.plainer_than(found.get(finding.cause)):
+                found[finding.cause] = finding
         return False
 
     _find(block, look, shrink=False)
+    result.findings = list(found.values())
     return result
 
 

@@ -138,11 +138,13 @@ class _Campaign:
                 self._shrunk.setdefault(plainest.cause, plainest)
 
     def _first(self) -> dict[str, tuple[Block, Finding]]:
-        """Of each cause the first finding, by the order of blocks, whichever was done first."""
+        """Of each cause the finding to keep; earlier is by the order of blocks, whichever was done first."""
         found: dict[str, tuple[Block, Finding]] = {}
         for result in sorted(self._results, key=lambda result: (result.block.index, result.block.op)):
             for finding in result.findings:
-                found.setdefault(finding.cause, (result.block, finding))
+                _, earlier = found.get(finding.cause, (None, None))
+                if finding.plainer_than(earlier):
+                    found[finding.cause] = result.block, finding
         return dict(sorted(found.items()))
 
     def report(self, seed: int, seconds: float) -> Report:

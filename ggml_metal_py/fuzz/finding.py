@@ -59,6 +59,15 @@ class Finding:
             return self.mistake
         return " ".join([self.mistake, *(name for name, trait in _TRAITS.items() if trait.search(self.case))])
 
+    def plainer_than(self, other: "Finding | None") -> bool:
+        """Whether to keep this one instead of an earlier one of its cause.
+
+        Of listed mistakes the one with the shortest case is kept. Others are shrunk, from the first one on.
+        """
+        if other is None:
+            return True
+        return bool(self.known) and (len(self.case), self.case) < (len(other.case), other.case)
+
     def as_json(self) -> dict[str, Any]:
         """As plain values."""
         return {**asdict(self), "kernels": list(self.kernels), "cause": self.cause}

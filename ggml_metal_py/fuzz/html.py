@@ -1,15 +1,18 @@
 """A campaign's report as one HTML file, which loads nothing."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from .coverage import Ran, by_getter, by_host_name
+from .coverage import Branches, Ran, by_getter, by_host_name
 from .finding import Finding
 from .known import reading
 
 if TYPE_CHECKING:
     from .report import Report
+
+_MOST_VALUES = 8
+"""Values of a function constant that are shown."""
 
 _PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>{title}</title>
@@ -29,10 +32,10 @@ _PAGE = """<!doctype html>
 <h2>Findings</h2>{findings}
 <h2>Listed mistakes of upstream that showed</h2>{known}
 <h2>Getters</h2>
-<p>Pipelines that upstream's getters chose; a specialisation is a set of function constants.</p>{getters}
+<p>What upstream's getters chose: their branches end in host names and values of function constants.</p>
+{getters}
 <h2>Kernels</h2>
 <p>{ran} of {declared} host names ran.</p>{kernels}
-<details><summary>Host names that did not run</summary><p><code>{missing}</code></p></details>
 <h2>Ops</h2>{ops}
 </html>
 """
@@ -41,18 +44,16 @@ _PAGE = """<!doctype html>
 def page(report: "Report") -> str:
     """The page."""
     names = by_host_name(report.pipelines)
-    ran = {row.name for row in names}
     declared = report.declared
     return _PAGE.format(
         title=f"ggml's Metal kernels, fuzzed: {escape(report.upstream)}",
         summary=escape(report.summary()),
         findings=_findings(report.findings) or "<p>none</p>",
         known=_findings(report.known, "known") or "<p>none</p>",
-        getters=_coverage(by_getter(report.pipelines)),
-        ran=len(ran),
+        getters=_getters(by_getter(report.pipelines, declared)),
+        ran=len(names),
         declared=len(declared) if declared else "an unknown number of",
-        kernels=_coverage(names),
-        missing=escape(", ".join(name for name in declared if name not in ran)),
+        kernels=_kernels(names),
         ops=_ops(report),
     )
 
@@ -70,9 +71,35 @@ def _findings(findings: Iterable[Finding], kind: str = "found") -> str:
     return _table(("kind", "op", "kernel", "case"), rows)
 
 
-def _coverage(rows: Iterable[Ran]) -> str:
+def _getters(rows: Iterable[Branches]) -> str:
     return _table(
-        ("name", "cases", "specialisations"),
+        ("getter", "cases", "host names", "function constants", "specialisations"),
+        [
+            f"<tr><td><code>{escape(row.name)}</code></td>{_number(row.cases)}"
+            f"<td>{len(row.ran)} of {len(row.ran) + len(row.missing)}{_missing(row)}</td>"
+            f"<td><code>{'<br>'.join(_constant(*constant) for constant in row.constants.items())}</code></td>"
+            f"{_number(row.specialisations)}</tr>"
+            for row in rows
+        ],
+    )
+
+
+def _missing(row: Branches) -> str:
+    if not row.missing:
+        return ""
+    names = escape(", ".join(row.missing))
+    return f"<details><summary>not chosen</summary><code>{names}</code></details>"
+
+
+def _constant(name: str, values: Sequence[int]) -> str:
+    shown = ", ".join(map(str, values[:_MOST_VALUES]))
+    more = f" ... {len(values)} values" if len(values) > _MOST_VALUES else ""
+    return escape(f"{name} = {shown}{more}")
+
+
+def _kernels(rows: Iterable[Ran]) -> str:
+    return _table(
+        ("host name", "cases", "specialisations"),
         [
             f"<tr><td><code>{escape(row.name)}</code></td>{_number(row.cases)}{_number(row.specialisations)}</tr>"
             for row in rows

@@ -5,13 +5,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from .coverage import by_getter, by_host_name
 from .examiner import INVALID
 from .finding import Finding
+from .known import reading
 from .plan import Plan
 from .reproducer import reproducer
 
@@ -64,10 +65,15 @@ class Report:
             "counts": dict(self.counts),
             "ops": {op: dict(counts) for op, counts in sorted(self.ops.items())},
             "findings": [self._finding(finding, folder) for finding in self.findings],
-            "known": [finding.as_json() for finding in self.known],
+            "known": [
+                {**self._finding(finding, folder), "reading": reading(finding.known)}
+                for finding in self.known
+            ],
             "host_names": {"declared": len(self.declared), "ran": len(by_host_name(self.pipelines))},
             "kernels": {ran.name: ran.cases for ran in by_host_name(self.pipelines)},
-            "getters": {ran.name: ran.specialisations for ran in by_getter(self.pipelines)},
+            "getters": {
+                branches.name: branches.as_json() for branches in by_getter(self.pipelines, self.declared)
+            },
         }
 
     def _finding(self, finding: Finding, folder: Path | None) -> dict[str, Any]:
@@ -75,13 +81,14 @@ class Report:
         return {**finding.as_json(), "reproducer": path}
 
     def write(self, folder: Path) -> None:
-        """A reproducer for each finding, findings.json and report.html. Raises OSError."""
+        """A reproducer for each finding, listed or not, findings.json and report.html. Raises OSError."""
         from .html import page
 
         folder.mkdir(parents=True, exist_ok=True)
         _forget_earlier(folder)
-        for finding in self.findings:
-            (folder / f"{file_name(finding)}.py").write_text(reproducer(finding, self.plan), "utf-8")
+        plan = replace(self.plan, upstream=self.upstream)  # the default row may be another one some day
+        for finding in self.all_findings:
+            (folder / f"{file_name(finding)}.py").write_text(reproducer(finding, plan), "utf-8")
         text = json.dumps(self.as_json(folder), indent=1, ensure_ascii=False)
         (folder / "findings.json").write_text(text + "\n", "utf-8")
         (folder / "report.html").write_text(page(self), "utf-8")
@@ -115,7 +122,7 @@ def _forget_earlier(folder: Path) -> None:
     """Take away the scripts of the campaign that was written here before."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         earlier = json.loads((folder / "findings.json").read_text("utf-8"))
-        for finding in earlier["findings"]:
+        for finding in (*earlier["findings"], *earlier["known"]):
             (folder / Path(finding["reproducer"]).name).unlink(missing_ok=True)
 
 

@@ -1,5 +1,6 @@
 """Scripts that show a finding by themselves, and what they call."""
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 
@@ -7,6 +8,7 @@ from ..check.case import Case
 from ..check.expression import Call, Leaf, nodes
 from .examiner import Examined
 from .finding import Finding
+from .known import reading
 from .plan import Plan, open_examiner
 
 _SCRIPT = '''"""{title}
@@ -17,7 +19,7 @@ Graph, in the terms of ggml.h (ne[0] first){unfinished}:
 
 {graph}
 
-Kernels: {kernels}
+Kernels: {kernels}{reading}
 Run it with Python where ggml_metal_py is installed. Status 1: it shows, 0: it does not.
 """
 
@@ -32,6 +34,7 @@ sys.exit(
         upstream={upstream!r},
         profile={profile!r},
         checked={checked!r},
+        isolate={isolate!r},
     )
 )
 '''
@@ -39,19 +42,27 @@ sys.exit(
 
 def reproducer(finding: Finding, plan: Plan) -> str:
     """A script that shows the finding, for a person to read and to run."""
-    row = plan.upstream or "the default row"
     return _SCRIPT.format(
-        title=f"{finding.op} on ggml's Metal backend: {finding.kind} ({row})",
+        title=f"{finding.op} on ggml's Metal backend: {finding.kind} ({plan.upstream})",
         problem=finding.problem.replace("\\", "\\\\").replace('"""', "'''"),
         unfinished="; there may be a plainer one, time was over" if finding.unfinished else "",
         graph="\n".join(f"    {line}" for line in graph(Case.of(finding.case))),
+        reading=_reading(finding),
         kernels=", ".join(finding.kernels or (finding.kernel or "none",)),
         case=finding.case,
         kind=finding.kind,
         upstream=plan.upstream,
         profile=plan.profile,
         checked=plan.checked,
+        isolate=plan.isolate,
     )
+
+
+def _reading(finding: Finding) -> str:
+    if not finding.known:
+        return ""
+    text = f"Read in the source ({finding.known}): {reading(finding.known)}."
+    return "\n\n" + "\n".join(textwrap.wrap(text, 110)) + "\n"
 
 
 def graph(case: Case) -> list[str]:

@@ -3,13 +3,14 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ggml_metal_py import fuzz
 from ggml_metal_py.check import known as check_known
-from ggml_metal_py.fuzz import Plan, Report
+from ggml_metal_py.fuzz import Finding, Plan, Report
 
 
 @pytest.fixture
@@ -43,6 +44,25 @@ def test_a_finding_is_shrunk_and_its_script_shows_it(tmp_path: Path) -> None:
     )
     assert script.returncode == 1, script.stderr
     assert "norm(f32(33), 1e-06): f" in script.stdout
+
+
+def test_a_listed_mistake_has_a_script_with_its_reading(tmp_path: Path) -> None:
+    report = fuzz.run(["diag"], blocks=3, plan=Plan(isolate=True))  # it may end the process
+    report.write(tmp_path)
+    (listed,) = json.loads((tmp_path / "findings.json").read_text())["known"]
+    text = Path(listed["reproducer"]).read_text()
+    assert "rows of the result are found with the source's nb[1]" in text
+    script = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert script.returncode == 1, script.stderr
+    assert f"{listed['case']}: finding" in script.stdout
+
+
+def test_of_a_listed_mistake_the_shortest_case_is_kept_of_others_the_first() -> None:
+    long, short = (Finding("wrong", "add", f"add(f32({n}), f32)", "", known="x") for n in (1000, 2))
+    assert short.plainer_than(long)
+    assert not long.plainer_than(short)
+    assert long.plainer_than(None)
+    assert not replace(short, known="").plainer_than(replace(long, known=""))
 
 
 def test_processes_of_their_own_find_the_same() -> None:

@@ -3,8 +3,10 @@
 import pytest
 
 import ggml_metal_py as gm
+from ggml_metal_py.check import Case
 from ggml_metal_py.check.coverage import host_names
-from ggml_metal_py.fuzz.coverage import Ran, by_getter, by_host_name, getter
+from ggml_metal_py.fuzz import Examiner
+from ggml_metal_py.fuzz.coverage import Branches, Ran, by_getter, by_host_name, getter
 
 
 def test_every_host_name_has_a_getter_of_upstream_s(device: gm.Device) -> None:
@@ -35,11 +37,42 @@ def test_a_getter(host_name: str, expected: str) -> None:
     assert getter(host_name) == expected
 
 
-def test_specialisations_are_counted() -> None:
+def test_specialisations_of_a_host_name_are_counted() -> None:
     pipelines = {
         ("kernel_a", "kernel_a_n=1"): 3,
         ("kernel_a", "kernel_a_n=2"): 1,
         ("kernel_b", "kernel_b"): 2,
     }
     assert by_host_name(pipelines) == [Ran("kernel_a", 4, 2), Ran("kernel_b", 2, 1)]
-    assert by_getter({("kernel_mul_mv_f32_f32", "x"): 5}) == [Ran("mul_mv", 5, 1)]
+
+
+def test_branches_of_a_getter_are_host_names_and_values_of_constants() -> None:
+    pipelines = {
+        ("kernel_mul_mv_f32_f32", "kernel_mul_mv_f32_f32_nsg=2_ne12=1"): 5,
+        ("kernel_mul_mv_f32_f32", "kernel_mul_mv_f32_f32_nsg=1_ne12=1"): 2,
+        ("kernel_mul_mv_q4_0_f32", "kernel_mul_mv_q4_0_f32_nsg=4_ne12=3"): 1,
+    }
+    declared = [
+        "kernel_mul_mv_f32_f32",
+        "kernel_mul_mv_q4_0_f32",
+        "kernel_mul_mv_q8_0_f32",
+        "kernel_argmax_f32",
+    ]
+    argmax, product = by_getter(pipelines, declared)
+    assert argmax == Branches("argmax", 0, (), ("kernel_argmax_f32",), {}, 0)
+    assert product == Branches(
+        name="mul_mv",
+        cases=8,
+        ran=("kernel_mul_mv_f32_f32", "kernel_mul_mv_q4_0_f32"),
+        missing=("kernel_mul_mv_q8_0_f32",),
+        constants={"ne12": (1, 3), "nsg": (1, 2, 4)},
+        specialisations=3,
+    )
+
+
+def test_function_constants_are_read_off_pipelines_that_ran(examiner: Examiner) -> None:
+    examined = examiner.examine(Case.of("mul_mat(f16(80, 9), f32(80, 17))"))  # no whole tiles
+    (branches,) = by_getter(dict.fromkeys(examined.pipelines, 1))
+    assert branches.name == "mul_mm"
+    assert branches.constants["bci"] == (1,)
+    assert branches.constants["bco"] == (1,)
