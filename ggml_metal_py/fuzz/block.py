@@ -153,20 +153,19 @@ def shrink_all(
     Each has its share of the time that those before it left.
     """
     found: list[Finding | None] = []
+    shown: dict[str, Finding] = {}
     end = time.monotonic() + seconds
     for done, (block, cause) in enumerate(wanted):
         if time.monotonic() >= end:
             return found + [None] * (len(wanted) - done)
-        cases = {Case(other.op, other.case): other.unfinished for other in found if other is not None}
-        there = (
-            replace(finding, unfinished=unfinished)
-            for case, unfinished in cases.items()
-            for finding in examiner.examine(case).findings
-            if finding.cause == cause
-        )
-        shown = next(there, None)
-        share = (end - time.monotonic()) / (len(wanted) - done)
-        found.append(shown or shrink(block, cause, examiner, most, share))
+        plainest = shown.get(cause)
+        if plainest is None:
+            share = (end - time.monotonic()) / (len(wanted) - done)
+            plainest = shrink(block, cause, examiner, most, share)
+            if plainest is not None:
+                for other in examiner.examine(Case(plainest.op, plainest.case)).findings:
+                    shown.setdefault(other.cause, replace(other, unfinished=plainest.unfinished))
+        found.append(plainest)
     return found
 
 
