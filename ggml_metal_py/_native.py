@@ -4,6 +4,7 @@ Everything else gets a `Native` and calls `native.NAME(...)`. Such a call releas
 GgmlAbort where upstream would have ended the process.
 """
 
+import hashlib
 import importlib.machinery
 import importlib.util
 import json
@@ -50,6 +51,16 @@ def library_folder() -> Path:
     """The folder of all rows' artifacts: `GGML_METAL_PY_LIB`, else `lib` inside the package."""
     asked = os.environ.get("GGML_METAL_PY_LIB")
     return Path(asked).absolute() if asked else _PACKAGE / "lib"
+
+
+def headers_sha256() -> str:
+    """Identifies what this package and a row's library must agree on: our headers for C."""
+    digest = hashlib.sha256()
+    for folder in (_PACKAGE / "decl", _PACKAGE / "softmetal" / "include"):
+        for path in sorted(folder.glob("*.h")):
+            digest.update(f"\0{path.name}\0".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def open_native(upstream: str | None = None) -> "Native":
@@ -182,6 +193,8 @@ class Native:
         for path in (self.library_path, self.extension_path):
             if not path.is_file():
                 raise self.not_found(f"{path.name} is missing")
+        if self.manifest.get("headers_sha256", headers_sha256()) != headers_sha256():
+            raise self.not_found("it was built from another version of this package's sources")
         loader = importlib.machinery.ExtensionFileLoader(name, str(self.extension_path))
         spec = importlib.util.spec_from_file_location(name, self.extension_path, loader=loader)
         assert spec is not None

@@ -1,5 +1,6 @@
 """Finding and opening the library: every way it can be missing ends in one error that helps."""
 
+import json
 import os
 import re
 import shutil
@@ -102,6 +103,27 @@ def test_damaged_files_are_reported_as_not_found(damage: str, built: Path, tmp_p
     assert done.returncode == 0, done.stderr
     assert str(library) in done.stdout
     assert "./build.sh build" in done.stdout
+
+
+def test_a_library_that_is_older_than_the_package_is_refused(built: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "lib" / built.name
+    shutil.copytree(built, folder, ignore=shutil.ignore_patterns("kernels"))
+    (manifest,) = folder.glob("manifest.json")
+    values = json.loads(manifest.read_text())
+    assert re.fullmatch(r"[0-9a-f]{64}", values["headers_sha256"])
+    manifest.write_text(json.dumps({**values, "headers_sha256": "0" * 64}))
+    done = run_python(
+        """
+        import ggml_metal_py as gm
+        try:
+            gm.open()
+        except gm.LibraryNotFound as error:
+            print(error)
+        """,
+        env={"GGML_METAL_PY_LIB": str(folder.parent)},
+    )
+    assert "another version of this package's sources" in done.stdout, done.stderr
+    assert f"./build.sh build --upstream {built.name}" in done.stdout
 
 
 def test_a_library_of_another_build_is_refused(built: Path, tmp_path: Path) -> None:  # R15

@@ -5,6 +5,7 @@ import json
 import shutil
 from pathlib import Path
 
+from .._native import headers_sha256
 from ..softmetal.msl.key import source_key
 from ..softmetal.msl.store import read_functions
 from ..softmetal.toolchain import Toolchain
@@ -32,6 +33,7 @@ def write_artifact_manifest(layout: Layout, toolchain: Toolchain) -> Path:
         "extension": layout.extension_name,
         "kernels": {"declared": declared, "prebuilt": prebuilt, "source": layout.row.metallib is None},
         "function_constants": {str(index): name for index, name in function_constants(layout).items()},
+        "headers_sha256": headers_sha256(),
         "inputs_sha256": inputs_sha256(layout),
     }
     path = layout.root / layout.artifacts / "manifest.json"
