@@ -76,11 +76,17 @@ def same_value(result: Values, reference: Values, source: Values) -> Difference:
 
 
 def _indices(result: Values, source: Values) -> str:
-    if result.size and not (int(result.min()) >= 0 and int(result.max()) < source.shape[-1]):
-        return f"indices {result.min()}..{result.max()} of rows of {source.shape[-1]}"
-    rows = np.sort(result.reshape(-1, result.shape[-1]), -1)
-    if (rows[:, 1:] == rows[:, :-1]).any():
-        return "an index stands in a row twice"
+    """Whether there are indices of something else than a row's elements, or one twice in a row."""
+    flat, length = result.ravel(), source.shape[-1]
+    outside = np.flatnonzero((flat < 0) | (flat >= length))
+    if len(outside):
+        at = int(outside[0])
+        return f"index {flat[at]} at {at}, of rows of {length}, and so for {len(outside)} of {len(flat)}"
+    for number, row in enumerate(result.reshape(-1, result.shape[-1])):
+        found, first = np.unique(row, return_index=True)
+        if len(found) < len(row):
+            again = int(np.setdiff1d(np.arange(len(row)), first)[0])
+            return f"index {row[again]} stands in row {number} twice, again at {number * len(row) + again}"
     return ""
 
 
@@ -90,7 +96,9 @@ def _whole(result: Values, reference: Values) -> Difference:
         return Difference(0.0)
     first = int(wrong[0])
     got, want = result.ravel()[first], reference.ravel()[first]
-    return Difference(np.inf, f"{len(wrong)} of {result.size} differ, the first is {got} for {want}")
+    return Difference(
+        np.inf, f"{len(wrong)} of {result.size} differ, the first is {got} for {want} at {first}"
+    )
 
 
 def _not_finite(a: Values, b: Values) -> str:

@@ -1,6 +1,7 @@
 """The kernels of the default row that no graph of ggml's runs, or none rightly: by hand, against numpy."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +15,28 @@ Array = npt.NDArray[np.float32]
 K_QUANTS = ("q2_k", "q3_k", "q4_k", "q5_k", "q6_k")
 QUANTS = ("q4_0", "q4_1", "q5_0", "q5_1", "q8_0")
 
+LOCKSTEP = gm.checked.LOCKSTEP_RELIANCE
+"""Of attention with quantised keys and values: `attention-quantised-lockstep` in fuzz/known/accesses.py."""
 
-@pytest.fixture(autouse=True)
-def _only_the_default_row(device: gm.Device) -> None:
-    assert device.upstream == "pywhispercpp-1.5.1"
+
+@pytest.fixture(scope="module", params=["plain", pytest.param("checked", marks=pytest.mark.slow)])
+def device(request: pytest.FixtureRequest) -> Iterator[gm.Device]:
+    with gm.open(checked=request.param == "checked") as opened:
+        assert opened.upstream == "pywhispercpp-1.5.1"
+        yield opened
+
+
+@contextmanager
+def watched(
+    device: gm.Device, sources: Sequence[gm.Tensor], result: gm.Tensor, *kinds: str
+) -> Iterator[None]:
+    """In checked mode there are reports of these kinds, and no others."""
+    if not device.checked:
+        yield
+        return
+    with gm.checked.watching(device, sources, [result]) as reports:
+        yield
+    assert {report.kind for report in reports} == set(kinds), "\n".join(map(str, reports))
 
 
 @pytest.fixture
@@ -45,7 +64,7 @@ def test_tri(type: str, kind: int, device: gm.Device, backend: gm.Backend, memor
     n = 37
     a, result = memory.from_numpy(random(2, n, n), type), memory.new_tensor(type, (2, n, n))
     backend.alloc(memory)
-    with device.encoder() as encoder:
+    with watched(device, [a], result), device.encoder() as encoder:
         encoder.set_pipeline(device.library.compile_pipeline(f"kernel_tri_{type}_{kind}"))
         encoder.set_bytes(device.kargs("tri", **layout(a, "0"), **layout(result, "")), 0)
         encoder.set_buffer(a, 1)
@@ -63,7 +82,7 @@ def test_pad_four(device: gm.Device, backend: gm.Backend, memory: gm.Context) ->
     a, result = memory.from_numpy(random(3, 5, 36)), memory.new_tensor("f32", (4, 7, 44))
     backend.alloc(memory)
     arguments = {**layout(a, "0"), **layout(result, ""), "ne00": 36 // 4, "ne0": 44 // 4}
-    with device.encoder() as encoder:
+    with watched(device, [a], result), device.encoder() as encoder:
         encoder.set_pipeline(device.library.compile_pipeline("kernel_pad_f32_4"))
         encoder.set_bytes(device.kargs("pad", **arguments), 0)
         encoder.set_buffer(a, 1)
@@ -89,7 +108,7 @@ def test_product_with_two_columns(
     rows = 32 // along_row * simdgroups
     arguments = {**layout(a, "0"), **layout(b, "1"), "ne0": m, "ne1": n, "r2": 1, "r3": 1}
     del arguments["ne03"], arguments["ne13"]
-    with device.encoder() as encoder:
+    with watched(device, [a, b], product), device.encoder() as encoder:
         encoder.set_pipeline(pipeline)
         encoder.set_bytes(device.kargs("mul_mv_ext", **arguments), 0)
         encoder.set_buffer(a, 1)
@@ -143,13 +162,16 @@ def test_attention_with_heads_of_512_values(
         "scale": scale,
     }
     queries = 8
-    with device.encoder() as encoder:
+    kinds = (LOCKSTEP,) if keys == 512 else (LOCKSTEP, gm.checked.THREADGROUP_OVERRUN)
+    with watched(device, [q, k, v], result, *kinds), device.encoder() as encoder:
         encoder.set_pipeline(pipeline)
         encoder.set_bytes(device.kargs("flash_attn_ext", **arguments), 0)
         for index, tensor in enumerate((q, k, v, q, q, q, q, result), 1):
             encoder.set_buffer(tensor, index)
         encoder.set_threadgroup_memory_size(32768, 0)
         encoder.dispatch_threadgroups((-(-n // queries), heads, 1), (32, simdgroups, 1))
+    if device.checked and keys == 576:
+        return  # what lies in the room behind is lost there
     expected = attention(q.numpy(), k.numpy(), v.numpy(), scale)
     np.testing.assert_allclose(result.numpy(), expected, atol=2e-3)
 
@@ -157,7 +179,7 @@ def test_attention_with_heads_of_512_values(
 @pytest.mark.parametrize("type", QUANTS)
 @pytest.mark.parametrize("length", [40, 72])
 def test_attention_leaves_out_the_last_8_of_quantised_keys_and_values(
-    type: str, length: int, backend: gm.Backend, memory: gm.Context
+    type: str, length: int, device: gm.Device, backend: gm.Backend, memory: gm.Context
 ) -> None:
     # An upstream finding: right is what the kernel's text says, the result is not.
     n, kv, heads, whole = 20, 64, 2, -(-length // 32) * 32
@@ -168,7 +190,8 @@ def test_attention_leaves_out_the_last_8_of_quantised_keys_and_values(
     backend.alloc(memory)
     (dispatch,) = gm.select.dispatches(result)
     assert dispatch.pipeline.base == f"kernel_flash_attn_ext_{type}_dk{length}_dv{length}"
-    backend.compute(result)
+    with watched(device, [q, *rows], result, LOCKSTEP):
+        backend.compute(result)
     used = length // 16 * 16
     expected = attention(q.numpy()[..., :used], rows[0].numpy()[..., :used], rows[1].numpy()[..., :used], 0.2)
     np.testing.assert_allclose(result.numpy()[..., :used], expected, atol=2e-3)
@@ -178,10 +201,11 @@ def test_attention_leaves_out_the_last_8_of_quantised_keys_and_values(
 # ---- none is forgotten
 
 
-def test_what_check_cannot_reach_is_what_is_tested_here(device: gm.Device) -> None:
+def test_what_check_cannot_reach_is_what_is_tested_here() -> None:
     import re
 
-    names = host_names(device)
+    with gm.open() as device:
+        names = host_names(device)
     if names is None:
         pytest.skip("nobody tells the names of the kernels here")
     unreachable = {name for name in names for pattern, _ in UNREACHABLE if re.fullmatch(pattern, name)}

@@ -75,7 +75,7 @@ def test_shapes_and_whole_numbers_are_equal(values: Array) -> None:
     off = numbers.copy()
     off[3] += 1
     assert not problem(numbers, numbers.copy())
-    assert "4 for 3" in problem(off, numbers)
+    assert "4 for 3 at 3" in problem(off, numbers)
 
 
 # ---- indices
@@ -92,9 +92,23 @@ def test_equal_values_may_be_sorted_either_way() -> None:
     assert same_order(indices(1, 2, 3, 0), indices(1, 3, 2, 0), ROWS).problem
 
 
-@pytest.mark.parametrize("wrong", [(1, 1, 2, 0), (1, 3, 2, 4), (-1, 3, 2, 0)])
-def test_an_order_has_every_index_once(wrong: tuple[int, ...]) -> None:
-    assert same_order(indices(*wrong), indices(1, 3, 2, 0), ROWS).problem
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ((1, 3, 1, 0), "index 1 stands in row 0 twice, again at 2"),
+        ((1, 3, 2, 4), "index 4 at 3, of rows of 4, and so for 1 of 4"),
+        ((-1, -1, 2, 0), "index -1 at 0, of rows of 4, and so for 2 of 4"),
+    ],
+)
+def test_an_order_has_every_index_once(wrong: tuple[int, ...], said: str) -> None:
+    assert same_order(indices(*wrong), indices(1, 3, 2, 0), ROWS).problem == said
+
+
+def test_an_index_in_another_row_is_not_there_twice() -> None:
+    order = np.array([[0, 1], [1, 0], [1, 1]], np.int32)
+    rows = np.zeros((3, 2), np.float32)
+    assert same_order(order, order, rows).problem == "index 1 stands in row 2 twice, again at 5"
+    assert not same_order(order[:2], order[:2], rows[:2]).problem
 
 
 def test_a_choice_has_no_order() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 import ggml_metal_py as gm
 from ggml_metal_py.check import Case
+from ggml_metal_py.check.machine import Machine
 from ggml_metal_py.check.run import Opened, Snapshot
 from ggml_metal_py.fuzz import Examiner, oracles
 from ggml_metal_py.fuzz.oracles import ORACLES
@@ -85,6 +86,19 @@ def test_a_result_that_depends_on_how_it_is_run(
 ) -> None:
     monkeypatch.setattr(Opened, "again", _changes(way))
     assert kinds(examiner, RIGHT) == [kind]
+
+
+def test_a_source_that_depends_on_how_it_is_run(examiner: Examiner, monkeypatch: pytest.MonkeyPatch) -> None:
+    again = Opened.again
+
+    def changed(self: Opened, machine: Machine, unwritten: int | None = None) -> Snapshot:
+        snapshot = again(self, machine, unwritten)
+        first, second = snapshot.leaves
+        return replace(snapshot, leaves=(first, second[:5] + b"\x01" + second[6:]))
+
+    monkeypatch.setattr(Opened, "again", changed)
+    (finding,) = examiner.examine(Case.of("add(f32(3), f32(3, fill='zero'))")).findings
+    assert finding.problem.endswith("byte 5 of source 1 is 0x01 for 0x00")
 
 
 def test_a_result_that_is_not_what_the_op_means(examiner: Examiner, monkeypatch: pytest.MonkeyPatch) -> None:
