@@ -452,13 +452,31 @@ def _quantise(native: Native, floats: npt.NDArray[np.float32], kind: Type) -> by
     if kind is Type.BF16:
         native.ggml_fp32_to_bf16_row(source, ffi.from_buffer("ggml_bf16_t[]", out), floats.size)
         return bytes(out)
-    if not np.isfinite(floats).all():
-        raise ValueError(f"the array has values that are not finite, {kind.name} cannot store them")
+    _refuse_not_finite(floats, kind)
     importance = ffi.NULL
     if native.ggml_quantize_requires_imatrix(int(kind)):
         weights = np.ones(columns, np.float32)  # every column counts the same
         importance = ffi.from_buffer("float[]", weights)
     native.ggml_quantize_chunk(int(kind), source, ffi.from_buffer(out), 0, rows, columns, importance)
+    return bytes(out)
+
+
+def _refuse_not_finite(floats: npt.NDArray[np.float32], kind: Type) -> None:
+    if not np.isfinite(floats).all():
+        raise ValueError(f"the array has values that are not finite, {kind.name} cannot store them")
+
+
+def encode_as_ops_do(native: Native, values: npt.NDArray[Any], kind: Type) -> bytes:
+    """As `encode`, but ops do not look for better scales, which `ggml_quantize_chunk` does for some types."""
+    if kind in _DTYPES or kind is Type.BF16:
+        return encode(native, values, kind)
+    floats = np.ascontiguousarray(values, np.float32)
+    _refuse_not_finite(floats, kind)
+    out = bytearray(floats.size // block_size(native, kind) * type_size(native, kind))
+    quantise = native.ggml_get_type_traits(int(kind)).from_float_ref
+    if quantise == native.ffi.NULL:
+        raise NotInUpstream(f"ggml has no conversion from float to {kind.name}")
+    quantise(native.ffi.from_buffer("float[]", floats), native.ffi.from_buffer(out), floats.size)
     return bytes(out)
 
 

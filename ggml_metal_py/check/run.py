@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..backend import Backend
 from ..errors import ComputeError, GgmlAbort, KernelNotFound, NotInUpstream, UnsupportedOp
 from ..select import Dispatch
-from ..tensor import MAX_DIMS, Context, Tensor, Type, block_size, decode, encode, type_size
+from ..tensor import MAX_DIMS, Context, Tensor, Type, block_size, decode, encode_as_ops_do, type_size
 from . import compare, findings
 from .build import Built, values_of
 from .case import Case
@@ -277,7 +277,7 @@ def _as(like: Tensor, reference: Tensor) -> Any:
     if kind is reference.type:
         return values
     native = like._native
-    data = encode(native, values, kind)
+    data = encode_as_ops_do(native, values, kind)
     count = len(data) // type_size(native, kind) * block_size(native, kind)
     return decode(native, data, kind, count).reshape(values.shape)
 

@@ -110,7 +110,7 @@ HEADERS = (
 STRUCTS: dict[str, tuple[str, ...] | None] = {
     "ggml_tensor": None,
     "ggml_init_params": None,
-    "ggml_type_traits": ("type_name", "blck_size", "type_size", "is_quantized", "to_float"),
+    "ggml_type_traits": ("type_name", "blck_size", "type_size", "is_quantized", "to_float", "from_float_ref"),
     "ggml_backend_device": ("context",),
     "ggml_backend_buffer": ("context",),
     "ggml_metal_device_props": None,

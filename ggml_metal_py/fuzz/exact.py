@@ -23,15 +23,19 @@ Op = Callable[..., Array]
 _OPS: dict[str, Op] = {}
 
 
-def exact(device: "Device", case: Case, values: Sequence[bytes]) -> Array | None:
-    """The result; None for a graph with an op that is not defined here. `values`: of the leaves, in order."""
+def exact(device: "Device", case: Case, values: Sequence[bytes], *, magnitudes: bool = False) -> Array | None:
+    """The result; None for a graph with an op that is not defined here. `values`: of the leaves, in order.
+
+    `magnitudes`: of their values without signs.
+    """
     if not all(values):
         return None  # what means and maxima of nothing are is not said
     found: dict[int, Array] = {}
     remaining = iter(values)
     for node in nodes(case.tree):
         if isinstance(node, Leaf):
-            found[id(node)] = _leaf(device, node, next(remaining))
+            leaf = _leaf(device, node, next(remaining))
+            found[id(node)] = np.abs(leaf) if magnitudes else leaf
             continue
         op = _OPS.get(node.name.removesuffix("_inplace"))
         if op is None:

@@ -109,6 +109,12 @@ def test_a_reference_in_f32_where_the_cpu_backend_does_less(runner: Runner) -> N
     assert not outcome(runner, "add(f32(64), f32(64))").wide
 
 
+def test_a_wide_reference_is_quantised_as_ops_do(runner: Runner) -> None:
+    # They do not look for better scales, as ggml_quantize_chunk does.
+    text = "cpy(f32(32, 2), cut(iq4_nl(64, 2, 1, 1), [32, 2, 1, 1], [0, 0, 0, 0]))"
+    assert (outcome(runner, text).status, outcome(runner, text).wide) == ("ok", True)
+
+
 # ---- in all
 
 

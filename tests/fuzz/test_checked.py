@@ -33,6 +33,11 @@ def test_a_right_graph_has_no_findings(graph: str) -> None:
     assert (examined.status, examined.findings) == ("ok", ())
 
 
+def test_errors_of_the_terms_of_a_sum_are_not_wrong() -> None:
+    (examined,) = fuzz.examine(["sum(f32(4, 9, 4, 9))"], CHECKED)  # -0.0044558 for -0.00445901
+    assert (examined.status, examined.findings) == ("ok", ())
+
+
 def test_a_campaign_tells_kernel_and_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fuzz.known, "all_listed", lambda: ())
     report = fuzz.run(["soft_max"], blocks=1, plan=CHECKED)

@@ -229,6 +229,7 @@ def test_each_kernel_has_one_fault_and_a_case() -> None:
         ("add_id", "kernel_add_id"),
         ("pool_2d", "kernel_pool_2d_avg_f32"),
         ("sum_rows", "kernel_sum_rows_f32_f32"),
+        ("l2_norm", "kernel_l2_norm_f32_f32"),
     ],
 )
 def test_strategies_draw_cases_that_show_a_fault(

@@ -4,7 +4,7 @@ from ...check.graph import Node
 from ...check.known.shared import source, value_bytes
 from . import Listed
 
-_MEMORY = ("out-of-bounds", "race", "uninitialised-read")
+_MEMORY = ("out-of-bounds", "race", "lockstep-reliance", "uninitialised-read")
 """What checked mode says of accesses to the wrong place."""
 _MAX = 0
 """GGML_OP_POOL_MAX."""

@@ -27,7 +27,7 @@ from .tensors import (
 
 _QUANTISED = ("q8_0", "q4_0", "q4_1", "q5_0", "q5_1", "q1_0")
 _TARGETS = {
-    "f32": ("f32", "f16", "bf16", *_QUANTISED, "iq4_nl"),
+    "f32": ("f32", "f16", "bf16", "i32", *_QUANTISED, "iq4_nl"),
     "f16": ("f32", "f16"),
     "bf16": ("f32", "bf16"),
     "i32": ("f32", "i32"),
@@ -35,11 +35,14 @@ _TARGETS = {
 }
 _NUMBERS = ("f32", "f16", "i32", "bf16")
 _ANY = (PLAIN, SPECIAL, NAN, SUBNORMAL)
+_MANY_ROWS = 70_000
+"""More than 16 bits count."""
+_WHOLE: Values = {"low": -50, "high": 50}
 
 
-def _values(draw: Draw, type: str) -> Values:
-    if type == "i32":
-        return {"low": -50, "high": 50}
+def _values(draw: Draw, type: str, target: str = "") -> Values:
+    if "i32" in (type, target):
+        return _WHOLE
     return draw(some(*_ANY)) if type in ("f32", "f16", "bf16") else PLAIN
 
 
@@ -53,10 +56,10 @@ def cpy(draw: Draw, name: str) -> Tree:
     target = draw(types(*_TARGETS[source]))
     unit = _unit(source, target)
     ne = draw(shapes(most=max(300, 3 * unit), unit=unit))
-    values = _values(draw, source) if unit == 1 else PLAIN
+    values = _values(draw, source, target) if unit == 1 else PLAIN
     a = laid_out(draw, source, ne, values, rows=draw(some(True, False)))
     into = draw(some(ne, ne, ne, _other_shape(ne, unit)))
-    room: Values = {"low": -50, "high": 50} if target == "i32" else PLAIN
+    room = _WHOLE if target == "i32" else PLAIN
     return call(name, a, laid_out(draw, target, into, room, rows=draw(some(True, True, False))))
 
 
@@ -82,9 +85,8 @@ def cast(draw: Draw, name: str) -> Tree:
     target = draw(types(*_TARGETS[source]))
     unit = _unit(source, target)
     ne = draw(shapes(most=max(300, 3 * unit), unit=unit))
-    return call(
-        name, laid_out(draw, source, ne, _values(draw, source) if unit == 1 else PLAIN, rows=True), target
-    )
+    values = _values(draw, source, target) if unit == 1 else PLAIN
+    return call(name, laid_out(draw, source, ne, values, rows=True), target)
 
 
 @op("set", "acc")
@@ -124,6 +126,8 @@ def get_rows(draw: Draw, name: str) -> Tree:
     type = draw(types(*WEIGHTS, "i32"))
     n, count = draw(lengths(max(1100 // block(type), 5))) * block(type), draw(st.integers(1, 9))
     stacks = draw(some((), (), (2,), (3, 2)))
+    if block(type) == 1 and draw(st.integers(0, 19)) == 19:
+        n, count, stacks = draw(st.integers(1, 4)), _MANY_ROWS, ()
     values = _values(draw, type) if type in ("f32", "f16", "i32") else PLAIN
     a = laid_out(draw, type, (n, count, *stacks), values, rows=True)
     return call(name, a, laid_out(draw, "i32", (draw(lengths(40)), *stacks), {"high": count}))

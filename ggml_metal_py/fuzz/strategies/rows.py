@@ -22,7 +22,7 @@ from .tensors import (
 _FAR_FROM_ZERO: Values = {"low": 99.0, "high": 101.0}
 _LARGE: Values = {"low": -500.0, "high": 500.0}
 _SCORES: Values = {"low": -4.0, "high": 4.0}
-_EPS = (1e-6, 1e-5, 0.1, 0.0)
+_EPS = (1e-6, 1e-5, 0.1, 0.0, 20.0)
 
 
 @op("norm", "rms_norm", "l2_norm", weight=2)
