@@ -28,8 +28,11 @@ _SPECIAL = re.compile(r"fill='(?:special|huge|subnormal|nan)'")
 _CANCELLED, _SINGLE = 2e-6, 1e-5
 """What a single value, and all of them by normalised mean squared error, may be off by: those of the CPU
 backend are in single precision, too."""
-_ORDERS = {1: "from last to first", 4711: "shuffled"}
+_ORDERS = {1: "threadgroups and simdgroups from last to first", 4711: "threadgroups shuffled"}
+_ORDERS_OF_SIMDGROUPS = {1: "simdgroups from last to first"}
 """softmetal_set_order's."""
+_SIMDGROUP = 32
+"""Threads."""
 _LARGE = 0x4B
 """In all its bytes: the f32 13323083. In the largest of several values it shows, other than NaN."""
 
@@ -62,8 +65,8 @@ class Trial:
         order: int = 0,
         settings: tuple[str, ...] = (),
     ) -> Snapshot:
-        """Run it in memory of other bytes, with so many threads, threadgroups in another order (softmetal.h),
-        or with these of upstream's settings."""
+        """Run it in memory of other bytes, threadgroups' own included, with so many threads, threadgroups and
+        simdgroups in another order (softmetal.h), or with these of upstream's settings."""
         return self.examiner.again(self.opened, unwritten, threads, order, settings)
 
     @property
@@ -149,7 +152,7 @@ def asks_for_legal_threadgroups(trial: Trial) -> str:
 
 
 def reads_what_was_written(trial: Trial) -> str:
-    """The result does not depend on what memory outside of the sources holds."""
+    """The result does not depend on what memory outside of the sources holds, threadgroups' included."""
     if any(isinstance(node, Call) and node.name == "on_zeros" for node in nodes(trial.case.tree)):
         return ""
     problem = _same(trial.first, trial.again(unwritten=_LARGE))
@@ -158,20 +161,24 @@ def reads_what_was_written(trial: Trial) -> str:
 
 def is_the_same_with_more_threads(trial: Trial) -> str:
     """The result does not depend on how many threadgroups run at a time."""
-    if not _has_an_order(trial):
+    if not _has_several_threadgroups(trial):
         return ""
     problem = _same(trial.first, trial.again(threads=3))
     return f"with 3 threads: {problem}" if problem else ""
 
 
 def is_the_same_in_any_order(trial: Trial) -> str:
-    """The result does not depend on which threadgroup comes first."""
-    if not _has_an_order(trial):
+    """The result does not depend on which threadgroup comes first, nor on which of its simdgroups does."""
+    if _has_several_threadgroups(trial):
+        orders = _ORDERS
+    elif any(np.prod(dispatch.threads_per_threadgroup) > _SIMDGROUP for dispatch in trial.outcome.dispatches):
+        orders = _ORDERS_OF_SIMDGROUPS
+    else:
         return ""
-    for order, words in _ORDERS.items():
+    for order, words in orders.items():
         problem = _same(trial.first, trial.again(threads=1, order=order))
         if problem:
-            return f"with threadgroups {words}: {problem}"
+            return f"with {words}: {problem}"
     return ""
 
 
@@ -220,7 +227,7 @@ def _furthest(result: Array, expected: Array) -> float:
         return float(np.abs(result.astype(np.float64) - expected).max(initial=0.0))
 
 
-def _has_an_order(trial: Trial) -> bool:
+def _has_several_threadgroups(trial: Trial) -> bool:
     return any(np.prod(dispatch.threadgroups) > 1 for dispatch in trial.outcome.dispatches)
 
 
