@@ -122,7 +122,10 @@ static Lane * next_simdgroup(Worker & worker) {
             return &worker.scheduler;
         }
     }
-    const uint32_t next = worker.job->last_first ? 31 - __builtin_clz(worker.running) : __builtin_ctz(worker.running);
+    uint32_t next = __builtin_ctz(worker.running);
+    if (__builtin_expect(worker.job->last_first, false)) {
+        next = 31 - __builtin_clz(worker.running);
+    }
     const Simdgroup & group = worker.simdgroups[next];
     return lowest(worker, group, group.site == SITE_NONE ? group.ready : group.live);
 }
