@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..device import Device
 
 INVALID = "invalid"
+_NAN = 0xFF
+"""In all bytes, as in the memory of a Machine: what threadgroups find in theirs, unless an oracle asks."""
 _PREFIX = re.compile(r"^(wrong|no kernel|abort|device): ")
 
 
@@ -85,7 +87,7 @@ class Examiner:
 
     def examine(self, case: Case) -> Examined:
         """Never raises for what a case does."""
-        with self._runner.opened(case) as opened:
+        with self._set("threadgroup_fill", _NAN), self._runner.opened(case) as opened:
             return self._examined(case, opened)
 
     def named(self, finding: Finding) -> Finding:
@@ -155,18 +157,23 @@ class Examiner:
     def again(
         self, opened: Opened, unwritten: int | None, threads: int, order: int, settings: tuple[str, ...]
     ) -> Snapshot:
-        """See Trial.again. How many threads, and which order, is for softmetal only."""
+        """See Trial.again. Threads, order and what threadgroup memory holds are for softmetal only."""
         machine = self._machines.get(settings)
         if machine is None:
             machine = self._machines[settings] = Machine(self.device, dict.fromkeys(settings, "1"))
-        with self._set("threads", threads), self._set("order", order):
+        fill = _NAN if unwritten is None else unwritten
+        with (
+            self._set("threads", threads or None),
+            self._set("order", order or None),
+            self._set("threadgroup_fill", fill),
+        ):
             return opened.again(machine, unwritten)
 
     @contextmanager
-    def _set(self, setting: str, value: int) -> Iterator[None]:
-        """A setting of softmetal's, unless it is 0."""
+    def _set(self, setting: str, value: int | None) -> Iterator[None]:
+        """A setting of softmetal's; None leaves it as it is."""
         native = self.device._native
-        if not value or not native.has(f"softmetal_set_{setting}"):
+        if value is None or not native.has(f"softmetal_set_{setting}"):
             yield
             return
         change: Callable[[int], None] = getattr(native, f"softmetal_set_{setting}")

@@ -36,10 +36,14 @@ _SUMS = frozenset(
 _TERMS = 2.0**-22
 """What a result of theirs may be off by for each 1 that its terms come to without their signs."""
 _ROUNDED = 1e-5
-"""What all values of a graph of several ops, or of a result in halves, may be off by, by normalised mean
-squared error."""
-_ORDERS = {1: "from last to first", 4711: "shuffled"}
+"""What all values of a graph of several ops, of a result in halves, or of what lies around a mean may be off
+by, by normalised mean squared error."""
+_AROUND_A_MEAN = ("NORM", "GROUP_NORM")
+_ORDERS = {1: "threadgroups and simdgroups from last to first", 4711: "threadgroups shuffled"}
+_ORDERS_OF_SIMDGROUPS = {1: "simdgroups from last to first"}
 """softmetal_set_order's."""
+_SIMDGROUP = 32
+"""Threads."""
 _LARGE = 0x4B
 """In all its bytes: the f32 13323083. In the largest of several values it shows, other than NaN."""
 
@@ -72,8 +76,8 @@ class Trial:
         order: int = 0,
         settings: tuple[str, ...] = (),
     ) -> Snapshot:
-        """Run it in memory of other bytes, with so many threads, threadgroups in another order (softmetal.h),
-        or with these of upstream's settings."""
+        """Run it in memory of other bytes, threadgroups' own included, with so many threads, threadgroups and
+        simdgroups in another order (softmetal.h), or with these of upstream's settings."""
         return self.examiner.again(self.opened, unwritten, threads, order, settings)
 
     @property
@@ -161,7 +165,7 @@ def asks_for_legal_threadgroups(trial: Trial) -> str:
 
 
 def reads_what_was_written(trial: Trial) -> str:
-    """The result does not depend on what memory outside of the sources holds."""
+    """The result does not depend on what memory outside of the sources holds, threadgroups' included."""
     if any(isinstance(node, Call) and node.name == "on_zeros" for node in nodes(trial.case.tree)):
         return ""
     problem = _same(trial.first, trial.again(unwritten=_LARGE))
@@ -170,20 +174,24 @@ def reads_what_was_written(trial: Trial) -> str:
 
 def is_the_same_with_more_threads(trial: Trial) -> str:
     """The result does not depend on how many threadgroups run at a time."""
-    if not _has_an_order(trial):
+    if not _has_several_threadgroups(trial):
         return ""
     problem = _same(trial.first, trial.again(threads=3))
     return f"with 3 threads: {problem}" if problem else ""
 
 
 def is_the_same_in_any_order(trial: Trial) -> str:
-    """The result does not depend on which threadgroup comes first."""
-    if not _has_an_order(trial):
+    """The result does not depend on which threadgroup comes first, nor on which of its simdgroups does."""
+    if _has_several_threadgroups(trial):
+        orders = _ORDERS
+    elif any(np.prod(dispatch.threads_per_threadgroup) > _SIMDGROUP for dispatch in trial.outcome.dispatches):
+        orders = _ORDERS_OF_SIMDGROUPS
+    else:
         return ""
-    for order, words in _ORDERS.items():
+    for order, words in orders.items():
         problem = _same(trial.first, trial.again(threads=1, order=order))
         if problem:
-            return f"with threadgroups {words}: {problem}"
+            return f"with {words}: {problem}"
     return ""
 
 
@@ -242,7 +250,8 @@ def _cancelled(trial: Trial, expected: Array) -> bool:
 
 def _limit_by_numpy(trial: Trial) -> float:
     """The op's own, unless that makes room for the tables that the CPU backend has."""
-    if len(trial.outcome.nodes) > 1 or trial.first.result.dtype != np.float32:
+    nodes = trial.outcome.nodes
+    if len(nodes) > 1 or trial.first.result.dtype != np.float32 or nodes[0].kind in _AROUND_A_MEAN:
         return max(trial.limit, _ROUNDED)
     return DEFAULT if trial.limit == HALVES else trial.limit
 
@@ -252,7 +261,7 @@ def _furthest(result: Array, expected: Array) -> float:
         return float(np.abs(result.astype(np.float64) - expected).max(initial=0.0))
 
 
-def _has_an_order(trial: Trial) -> bool:
+def _has_several_threadgroups(trial: Trial) -> bool:
     return any(np.prod(dispatch.threadgroups) > 1 for dispatch in trial.outcome.dispatches)
 
 

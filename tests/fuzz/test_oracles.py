@@ -27,6 +27,7 @@ def kinds(examiner: Examiner, text: str) -> list[str]:
         "mul_mat(q4_0(64, 5), f32(64, 3))",
         "soft_max_ext(f32(33, 5), f16(33, 5, fill='mask'), 0.5, 8.0)",
         "cpy(f32(33, 3, fill='nan'), f32(33, 3))",
+        "norm_inplace(f32(2, 8, 1, 4, low=99.0, high=101.0), 1e-06)",
         "conv_2d_direct(f32(3, 2, 2, 3), f32(9, 7, 2), 2, 1, 1, 1, 1, 2)",
         "flash_attn_ext(f32(64, 3, 4), f16(64, 40, 2), f16(64, 40, 2), None, 0.125, 0.0, 10.0)",
     ],

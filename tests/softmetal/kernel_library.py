@@ -41,6 +41,11 @@ class Dispatch(c.Structure):
         ("threads", c.c_uint32 * 3),
         ("constants", c.POINTER(c.c_int64)),
         ("constants_set", c.POINTER(c.c_uint8)),
+        ("checked", c.c_void_p),
+        ("pipeline", c.c_char_p),
+        ("last_first", c.c_uint8),
+        ("fills", c.c_uint8),
+        ("fill", c.c_uint8),
     ]
 
 
@@ -94,8 +99,13 @@ class KernelLibrary:
         threads: int | Sequence[int] = 32,
         threadgroup_bytes: Sequence[int] = (),
         constants: Mapping[int, int | float | bool] | None = None,
+        last_first: bool = False,
+        fill: int | None = None,
     ) -> Dispatch:
-        """A dispatch. Arguments by index: arrays are passed in place, bytes copied. Constants by index."""
+        """A dispatch. Arguments by index: arrays are passed in place, bytes copied. Constants by index.
+
+        `fill`: what threadgroup memory holds in each byte when a threadgroup begins.
+        """
         kept = [np.frombuffer(a, np.uint8).copy() if isinstance(a, bytes) else a for a in arguments]
         buffers = (c.c_void_p * MAX_BUFFERS)()
         sizes = (c.c_size_t * MAX_BUFFERS)()
@@ -119,6 +129,9 @@ class KernelLibrary:
             (c.c_uint32 * 3)(*three(threads)),
             values.ctypes.data_as(c.POINTER(c.c_int64)),
             given.ctypes.data_as(c.POINTER(c.c_uint8)),
+            last_first=last_first,
+            fills=fill is not None,
+            fill=fill or 0,
         )
         dispatch.kept = (kept, buffers, sizes, values, given)
         return dispatch

@@ -160,3 +160,18 @@ def test_atomics_in_threadgroup_memory(kernels: KernelLibrary):
     on_threads(kernels, "histogram", [src, dst, np.array([len(src)], np.uint32)], 8, 100)
     np.testing.assert_array_equal(dst[:16], np.bincount(src % 16, minlength=16))
     assert dst[16] == src.max()
+
+
+@pytest.mark.parametrize("byte", [0, 0x4B, 0xFF])
+def test_threadgroup_memory_holds_the_byte_asked_for(kernels: KernelLibrary, byte: int):
+    dst = np.full((3, 48 + 16 + 80), 7, np.uint8)
+    kernels("beginning", [dst], grid=3, threads=1, threadgroup_bytes=[16, 0, 0, 80], fill=byte)
+    np.testing.assert_array_equal(dst, byte)
+
+
+def test_without_one_it_holds_what_is_left(kernels: KernelLibrary):
+    dst = np.full((2, 48 + 16 + 80), 7, np.uint8)
+    memory = [16, 0, 0, 80]
+    kernels("beginning", [dst[:1]], threads=1, threadgroup_bytes=memory, fill=9)
+    kernels("beginning", [dst[1:]], threads=1, threadgroup_bytes=memory)
+    np.testing.assert_array_equal(dst[1], np.repeat([1, 2, 3], [48, 16, 80]))

@@ -81,7 +81,7 @@ LISTED: tuple[Listed, ...] = (
     ),
     Listed(
         "rope-columns",
-        ("wrong", "numpy", "unwritten memory", *_MEMORY),
+        ("wrong", "numpy", "unwritten memory", "threads", "order", *_MEMORY),
         _rotated_columns,
         "the kernels step from one value of a pair to the other as if a row's values lay side by side, and "
         "supports_op asks nothing",

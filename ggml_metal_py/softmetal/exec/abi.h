@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define SM_ABI 1u
+#define SM_ABI 2u
 
 enum {
     SM_MAX_BUFFERS  = 31,         // argument slots of a kernel, for buffers and for threadgroup memory alike
@@ -81,6 +81,9 @@ struct sm_dispatch {
     const uint8_t *          constants_set; // [n_constants], 1 where the pipeline gave a value
     struct sm_checked *      checked; // checked.h; NULL in plain mode
     const char *             pipeline; // in checked mode: kernel and constants, for reports
+    uint8_t                  last_first; // in each threadgroup the last simdgroup comes first, and so it does behind a barrier
+    uint8_t                  fills;      // at a threadgroup's start all its threadgroup memory holds
+    uint8_t                  fill;       // this in every byte
 };
 
 // What one OS thread needs to run threadgroups: stacks, lanes, threadgroup memory. Never used by two threads at once.

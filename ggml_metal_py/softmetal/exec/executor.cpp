@@ -2,9 +2,10 @@
 //
 // Order is what kernels may count on. Within a simdgroup lanes run in ascending order up to their next site; a
 // collective is computed once, when no lane of the simdgroup can run any more, and the lowest lane goes on.
-// Simdgroups run one after the other up to their next threadgroup barrier. A barrier completes when every lane
-// that has not returned waits at it. Lanes that wait at different collectives are different groups: the one
-// that stands first in the source goes on, without the others.
+// Simdgroups run one after the other up to their next threadgroup barrier, in ascending order unless the dispatch
+// asks for the last one first. A barrier completes when every lane that has not returned waits at it. Lanes that
+// wait at different collectives are different groups: the one that stands first in the source goes on, without
+// the others.
 #include <sys/mman.h>
 
 #include "executor.h"
@@ -102,7 +103,17 @@ static uint32_t advance_apart(Simdgroup & group) {
 
 // -- simdgroups
 
-// The lane to go on with when no lane of the last simdgroup can run.
+// Threadgroups for the worker's own stack to run.
+struct Job {
+    uint64_t first, count;
+    bool     last_first; // simdgroups
+    uint8_t  fill;
+    size_t   fill_bytes; // of threadgroup memory that hold `fill` when a threadgroup begins
+    Lane     caller;     // the OS thread's stack
+};
+static_assert(sizeof(Worker) <= 1024 * 1024, "the worker's own stack begins above it");
+
+// The lane to go on with at the start, and when no lane of the last simdgroup can run.
 static Lane * next_simdgroup(Worker & worker) {
     if (!worker.running) {
         observe_barrier(worker);
@@ -111,7 +122,11 @@ static Lane * next_simdgroup(Worker & worker) {
             return &worker.scheduler;
         }
     }
-    const Simdgroup & group = worker.simdgroups[__builtin_ctz(worker.running)];
+    uint32_t next = __builtin_ctz(worker.running);
+    if (__builtin_expect(worker.job->last_first, false)) {
+        next = 31 - __builtin_clz(worker.running);
+    }
+    const Simdgroup & group = worker.simdgroups[next];
     return lowest(worker, group, group.site == SITE_NONE ? group.ready : group.live);
 }
 
@@ -202,15 +217,8 @@ static void run_threadgroup(Worker & worker) {
         group.site        = SITE_END;
     }
     worker.live = worker.running = ~0u >> (32 - worker.n_simdgroups);
-    switch_stack(&worker.scheduler.sp, worker.lanes[0].sp);
+    switch_stack(&worker.scheduler.sp, next_simdgroup(worker)->sp);
 }
-
-// Threadgroups for the worker's own stack to run.
-struct Job {
-    uint64_t first, count;
-    Lane     caller; // the OS thread's stack
-};
-static_assert(sizeof(Worker) <= 1024 * 1024, "the worker's own stack begins above it");
 
 // The order of threadgroups: bands of BAND along x, within a band by y. Neighbours in x and in y often share a row
 // or a column of a matrix, which so stays in the caches.
@@ -255,6 +263,9 @@ static void run_job() {
         place_threadgroup(worker, job.first);
         for (uint64_t i = 0; i < job.count; ++i) {
             observe_threadgroup(worker);
+            if (job.fill_bytes) {
+                __builtin_memset(worker.arena_threadgroup_memory, job.fill, job.fill_bytes);
+            }
             run_threadgroup(worker);
             next_threadgroup(worker);
         }
@@ -308,7 +319,8 @@ static int refuse(Worker * worker, const char * why) {
     return SM_BAD_DISPATCH;
 }
 
-static int place_threadgroup_memory(Worker * worker, const sm_dispatch * dispatch) {
+// `bytes`: how many are in use from the start on.
+static int place_threadgroup_memory(Worker * worker, const sm_dispatch * dispatch, uint64_t & bytes) {
     const size_t align  = 64;
     uint64_t used       = (dispatch->kernel->static_tg_bytes + align - 1) / align * align + THREADGROUP_RESERVE;
     worker->static_threadgroup_memory = worker->arena_threadgroup_memory;
@@ -319,6 +331,7 @@ static int place_threadgroup_memory(Worker * worker, const sm_dispatch * dispatc
             return refuse(worker, "the dispatch asks for more threadgroup memory than SM_TG_MAX_BYTES");
         }
     }
+    bytes = used;
     return SM_OK;
 }
 
@@ -358,7 +371,8 @@ int run(sm_worker * handle, const sm_dispatch * dispatch, uint64_t first, uint64
     if (first >= n_threadgroups || count > n_threadgroups - first) {
         return refuse(worker, "the threadgroups to run are not all inside the grid");
     }
-    if (int status = place_threadgroup_memory(worker, dispatch)) {
+    uint64_t threadgroup_bytes;
+    if (int status = place_threadgroup_memory(worker, dispatch, threadgroup_bytes)) {
         return status;
     }
     if (worker->threads[0] != threads[0] || worker->threads[1] != threads[1] || worker->threads[2] != threads[2]) {
@@ -375,7 +389,7 @@ int run(sm_worker * handle, const sm_dispatch * dispatch, uint64_t first, uint64
         return refuse(worker, "no memory for checked mode, or not asked for it");
     }
 
-    Job job { first, count, {} };
+    Job job { first, count, (bool) dispatch->last_first, dispatch->fill, dispatch->fills ? threadgroup_bytes : 0, {} };
     worker->job = &job;
     if (!worker->scheduler.sp) {
         worker->scheduler.sp = prepare_stack((char *) worker + LANE_STACKS, run_job);

@@ -74,7 +74,7 @@ sm_worker * worker_for(const sm_kernels * module) {
     return worker;
 }
 
-// ---- orders of threadgroups
+// ---- orders of threadgroups, and what they find in threadgroup memory
 
 enum : uint32_t { ORDER_USUAL = 0, ORDER_REVERSED = 1 }; // any other number is the seed of a shuffled one
 
@@ -103,16 +103,28 @@ uint64_t shuffled(uint64_t i, uint64_t count, uint32_t seed) {
     return i;
 }
 
+enum : int { FILL_NONE = -1, FILL_MAX = 255 };
+
+std::atomic<int> & threadgroup_fill() {
+    static std::atomic<int> chosen{FILL_NONE};
+    return chosen;
+}
+
 // ---- jobs
 
 class Job {
   public:
     Job(const sm_kernels * module, const sm_dispatch * dispatch, uint64_t threadgroups, int threads)
-        : module_(module), dispatch_(dispatch), threadgroups_(threadgroups),
+        : module_(module), dispatch_(*dispatch), threadgroups_(threadgroups),
           order_(dispatch->checked ? uint32_t(ORDER_USUAL) : order().load()),
           chunk_(dispatch->checked        ? threadgroups // it is one run: time goes on through all of it
                  : order_ != ORDER_USUAL ? 1
-                                          : std::max<uint64_t>(1, threadgroups / (uint64_t(threads) * CHUNKS_PER_THREAD))) {}
+                                          : std::max<uint64_t>(1, threadgroups / (uint64_t(threads) * CHUNKS_PER_THREAD))) {
+        const int fill       = dispatch->checked ? int(FILL_NONE) : threadgroup_fill().load();
+        dispatch_.last_first = order_ != ORDER_USUAL;
+        dispatch_.fills      = fill != FILL_NONE;
+        dispatch_.fill       = uint8_t(fill);
+    }
 
     bool has_work() const { return next_.load(std::memory_order_relaxed) < threadgroups_; }
 
@@ -125,7 +137,7 @@ class Job {
         }
         uint64_t first;
         while ((first = next_.fetch_add(chunk_, std::memory_order_relaxed)) < threadgroups_) {
-            if (module_->run(worker, dispatch_, at(first), std::min(chunk_, threadgroups_ - first)) != SM_OK) {
+            if (module_->run(worker, &dispatch_, at(first), std::min(chunk_, threadgroups_ - first)) != SM_OK) {
                 fail(module_->error(worker));
             }
         }
@@ -162,15 +174,15 @@ class Job {
         next_.store(threadgroups_, std::memory_order_relaxed);
     }
 
-    const sm_kernels * const  module_;
-    const sm_dispatch * const dispatch_;
-    const uint64_t            threadgroups_;
-    const uint32_t            order_;
-    const uint64_t            chunk_;
-    std::atomic<uint64_t>     next_{0};
-    std::mutex                mutex_; // of the failure
-    bool                      failed_ = false;
-    char                      error_[256];
+    const sm_kernels * const module_;
+    sm_dispatch              dispatch_; // with what this file adds to it
+    const uint64_t           threadgroups_;
+    const uint32_t           order_;
+    const uint64_t           chunk_;
+    std::atomic<uint64_t>    next_{0};
+    std::mutex               mutex_; // of the failure
+    bool                     failed_ = false;
+    char                     error_[256];
 };
 
 // ---- the pool
@@ -333,4 +345,12 @@ void softmetal_set_order(uint32_t chosen) {
 
 uint32_t softmetal_order(void) {
     return order();
+}
+
+void softmetal_set_threadgroup_fill(int byte) {
+    threadgroup_fill() = byte >= 0 && byte <= FILL_MAX ? byte : int(FILL_NONE);
+}
+
+int softmetal_threadgroup_fill(void) {
+    return threadgroup_fill();
 }

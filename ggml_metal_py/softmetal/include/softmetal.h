@@ -54,9 +54,17 @@ int  softmetal_threads(void);
 
 // The order in which a grid's threadgroups begin, of dispatches from now on: Metal promises none, so no result may depend on
 // it. 0: the usual one; 1: the last one first; any other number: shuffled, the same way for the same number. With
-// several threads those that begin one after the other overlap. Checked mode keeps to the usual one.
+// several threads those that begin one after the other overlap. In any order but the usual one the last simdgroup of a
+// threadgroup comes first, and so it does behind each barrier; threads of kernels that have neither barriers nor simdgroup
+// functions stay in ascending order. Checked mode keeps to the usual one.
 void     softmetal_set_order(uint32_t order);
 uint32_t softmetal_order(void);
+
+// What threadgroup memory holds when a threadgroup begins, of dispatches from now on: this in every byte of what the kernel
+// declares and of what its arguments were given. -1, the default: what earlier threadgroups left. Checked mode does not
+// fill it.
+void softmetal_set_threadgroup_fill(int byte);
+int  softmetal_threadgroup_fill(void);
 
 // ---- trouble
 

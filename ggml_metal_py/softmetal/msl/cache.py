@@ -111,7 +111,8 @@ def _limit() -> int:
 def _entries(root: Path) -> Iterator[Path]:
     for versioned in root.iterdir():
         if re.fullmatch("[0-9a-f]{16}", versioned.name):
-            yield from versioned.iterdir()
+            with suppress(FileNotFoundError):  # another process removed it
+                yield from versioned.iterdir()
 
 
 def _measure(folder: Path) -> tuple[float, int]:
@@ -141,8 +142,12 @@ def _remove(folder: Path, work: Path) -> bool:
 
 def _open_lock(folder: Path) -> IO[bytes]:
     while True:
-        folder.mkdir(parents=True, exist_ok=True)
-        with suppress(FileNotFoundError):  # the folder was removed in between
+        with suppress(FileNotFoundError):  # another process removed the folder in between
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except FileExistsError:  # it was there, and is no folder now: something else, or nothing
+                if folder.exists() and not folder.is_dir():
+                    raise
             return (folder / "lock").open("a+b")
 
 

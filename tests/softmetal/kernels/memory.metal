@@ -226,3 +226,22 @@ kernel void histogram(device const uchar * src, device atomic_uint * dst, consta
         atomic_fetch_max_explicit(&dst[16], (uint) atomic_load_explicit(&largest, memory_order_relaxed), memory_order_relaxed);
     }
 }
+
+// What is there at the beginning, of an own variable and of two arguments; then something else is.
+kernel void beginning(device uchar * dst [[buffer(0)]], threadgroup uchar * a [[threadgroup(0)]], threadgroup uchar * b [[threadgroup(3)]],
+        uint group [[threadgroup_position_in_grid]]) {
+    threadgroup uchar own[48];
+    device uchar * to = dst + group*(48 + 16 + 80);
+    for (int i = 0; i < 48; ++i) {
+        *to++  = own[i];
+        own[i] = 1;
+    }
+    for (int i = 0; i < 16; ++i) {
+        *to++ = a[i];
+        a[i]  = 2;
+    }
+    for (int i = 0; i < 80; ++i) {
+        *to++ = b[i];
+        b[i]  = 3;
+    }
+}

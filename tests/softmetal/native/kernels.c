@@ -74,6 +74,8 @@ static int describe(const struct sm_dispatch * dispatch, uint64_t threadgroup) {
     out[5] = dispatch->threads[0] * 1000000 + dispatch->threads[1] * 1000 + dispatch->threads[2];
     out[6] = dispatch->constants_set[0] ? dispatch->constants[0] : -1;
     out[7] = dispatch->constants_set[1] ? dispatch->constants[1] : -1;
+    out[8] = dispatch->last_first;
+    out[9] = dispatch->fills ? dispatch->fill : -1;
     return SM_OK;
 }
 

@@ -167,13 +167,26 @@ static void * run_some(void * unused) {
     return NULL;
 }
 
+static void run_on_two_threads(void) {
+    pthread_t other;
+
+    CHECK(pthread_create(&other, NULL, run_some, NULL) == 0);
+    run_some(NULL);
+    pthread_join(other, NULL);
+}
+
 static void kernels_compute_what_they_say_on_any_number_of_threads(void) {
     for (int threads = 1; threads <= 4; threads += 3) {
         softmetal_set_threads(threads);
-        pthread_t other;
-        CHECK(pthread_create(&other, NULL, run_some, NULL) == 0);
-        run_some(NULL);
-        pthread_join(other, NULL);
+        run_on_two_threads();
+    }
+}
+
+static void and_in_any_order_whatever_is_in_threadgroup_memory(void) {
+    for (uint32_t order = 1; order <= 2; order++) {
+        softmetal_set_order(order);
+        softmetal_set_threadgroup_fill(order == 1 ? 0xff : 0x4b);
+        run_on_two_threads();
     }
 }
 
@@ -190,6 +203,7 @@ int main(int argc, char ** argv) {
         }
         if (argc == 3) {
             RUN(kernels_compute_what_they_say_on_any_number_of_threads);
+            RUN(and_in_any_order_whatever_is_in_threadgroup_memory);
         } else {
             struct run run = new_run();
             softmetal_set_threads(4);

@@ -1,4 +1,4 @@
-// The order in which a grid's threadgroups begin, as softmetal_set_order says.
+// The order in which a grid's threadgroups begin, as softmetal_set_order says, and what they find in their memory.
 
 #include "metal.h"
 
@@ -113,6 +113,56 @@ static void every_threadgroup_runs_on_several_threads_too(void) {
     [count release];
 }
 
+struct dispatched {
+    bool last_first;
+    int  fill;
+};
+
+// What a kernel library is told of a dispatch.
+static struct dispatched dispatch_once(void) {
+    id<MTLComputePipelineState> describe = make_pipeline("describe", nil);
+    id<MTLBuffer>               out      = [device newBufferWithLength:10 * sizeof(int64_t) options:MTLResourceStorageModeShared];
+    const int64_t *             seen     = (int64_t *) [out contents];
+
+    @autoreleasepool {
+        id<MTLCommandBuffer>         commands = [queue commandBuffer];
+        id<MTLComputeCommandEncoder> encoder  = [commands computeCommandEncoder];
+        [encoder setComputePipelineState:describe];
+        [encoder setBuffer:out offset:0 atIndex:0];
+        [encoder setBuffer:out offset:0 atIndex:1];
+        [encoder dispatchThreadgroups:MTLSizeMake(1, 1, 1) threadsPerThreadgroup:MTLSizeMake(64, 1, 1)];
+        [encoder endEncoding];
+        [commands commit];
+        [commands waitUntilCompleted];
+        CHECK([commands status] == MTLCommandBufferStatusCompleted);
+    }
+    const struct dispatched dispatched = { seen[8] != 0, (int) seen[9] };
+    [out release];
+    [describe release];
+    return dispatched;
+}
+
+static void in_any_order_but_the_usual_one_the_last_simdgroup_is_first(void) {
+    const uint32_t orders[] = { 1, 2, 0, UINT32_MAX };
+
+    CHECK(!dispatch_once().last_first);
+    for (int i = 0; i < 4; i++) {
+        softmetal_set_order(orders[i]);
+        CHECK(dispatch_once().last_first == (orders[i] != 0));
+    }
+    softmetal_set_order(0);
+}
+
+static void threadgroup_memory_is_filled_when_asked_for(void) {
+    const int bytes[] = { 0, 255, -1, 0x4b, 256, -2 }, fills[] = { 0, 255, -1, 0x4b, -1, -1 };
+
+    CHECK(softmetal_threadgroup_fill() == -1 && dispatch_once().fill == -1);
+    for (int i = 0; i < 6; i++) {
+        softmetal_set_threadgroup_fill(bytes[i]);
+        CHECK(softmetal_threadgroup_fill() == fills[i] && dispatch_once().fill == fills[i]);
+    }
+}
+
 int main(int argc, char ** argv) {
     CHECK(argc == 2); // the folder of kernels.c, compiled
     @autoreleasepool {
@@ -125,6 +175,8 @@ int main(int argc, char ** argv) {
         RUN(a_shuffled_one_has_every_threadgroup_once);
         RUN(shuffled_ones_differ);
         RUN(every_threadgroup_runs_on_several_threads_too);
+        RUN(in_any_order_but_the_usual_one_the_last_simdgroup_is_first);
+        RUN(threadgroup_memory_is_filled_when_asked_for);
         [record release];
         [queue release];
         [library release];
