@@ -142,12 +142,13 @@ def _remove(folder: Path, work: Path) -> bool:
 
 def _open_lock(folder: Path) -> IO[bytes]:
     while True:
-        with suppress(FileNotFoundError):  # another process removed the folder in between
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-            except FileExistsError:  # it was there, and is no folder now: something else, or nothing
-                if folder.exists() and not folder.is_dir():
-                    raise
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            if folder.exists() and not folder.is_dir():
+                raise
+            continue  # another process removed it between the looks at it
+        with suppress(FileNotFoundError):  # or now
             return (folder / "lock").open("a+b")
 
 
