@@ -13,7 +13,8 @@
 #   demo            build, then transcribe a recording on the Metal backend and on the CPU backend
 #   test            build all rows, then ruff, mypy and pytest; --all includes the slow tests, other
 #                   options go to pytest
-#   bench           build, then measure; --kernels [NAME] measures kernels only
+#   bench           build, then measure; --kernels [NAME] measures kernels only, --checked [NAME] what
+#                   checked mode costs them
 #   check-upstream  build, then run ggml's own test-backend-ops on the library, of a row that ships it
 #                   (default: the first one that does); what follows -- goes to it: -- -o MUL_MAT.
 #                   --no-kernels and --jobs N as for build

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from . import getter, graph, kernels, startup, transcription
+from . import checked, getter, graph, kernels, startup, transcription
 from .result import Result, as_json, print_table
 
 
@@ -17,18 +17,23 @@ def main() -> None:
     parser.add_argument(
         "--kernels", nargs="?", const="", metavar="NAME", help="kernels only, those whose names hold NAME"
     )
+    parser.add_argument(
+        "--checked", nargs="?", const="", metavar="NAME", help="what checked mode costs these kernels only"
+    )
     arguments = parser.parse_args()
-    results: list[Result] = (
-        list(kernels.measure(arguments.kernels))
-        if arguments.kernels is not None
-        else [
+    results: list[Result]
+    if arguments.checked is not None:
+        results = list(checked.measure(arguments.checked))
+    elif arguments.kernels is not None:
+        results = list(kernels.measure(arguments.kernels))
+    else:
+        results = [
             *startup.measure(),
             *getter.measure(),
             *graph.measure(),
             *kernels.measure(),
             *transcription.measure(arguments.recording),
         ]
-    )
     if arguments.json:
         print(as_json(results))
     else:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import ggml_metal_py as gm
-from benchmarks import kernels
+from benchmarks import checked, kernels
 from benchmarks.kernel_cases import Case, cases
 from benchmarks.result import KernelResult, as_json
 
@@ -24,3 +24,12 @@ def test_a_kernel_is_measured_beside_the_cpu_backend() -> None:
     assert measured.ratio == pytest.approx(measured.value / measured.cpu)
     (row,) = json.loads(as_json([measured]))["results"]
     assert {"name", "value", "unit", "against", "ratio"} <= row.keys()
+
+
+@pytest.mark.slow
+def test_what_checked_mode_costs_is_measured_beside_plain_mode() -> None:
+    (measured,) = checked.measure("get_rows")
+    assert measured.name.startswith("get_rows")
+    assert measured.against == "plain mode"
+    assert measured.ratio is not None
+    assert measured.ratio > 1
