@@ -159,7 +159,8 @@ _watched: set[Native] = set()
 def compute(backend: "Backend", graph: Graph | Tensor) -> list[Report]:
     """Compute a graph, or a tensor and all that it needs, and tell what its kernels did wrong.
 
-    Results of ops have no values before; everything else that the graph refers to counts as written. What an
+    Results of ops have no values before; everything else that the graph refers to counts as written. A view
+    is its tensor's memory: what reads beyond the end of a window, and not of the tensor, is no fault. What an
     op asks for beyond its result is known as `NAME (scratch)`. Raises what Backend.compute raises, and
     ValueError for a Backend whose device was not opened with `checked=True`.
     """
