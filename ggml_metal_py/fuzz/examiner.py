@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 INVALID = "invalid"
 _NAN = 0xFF
 """In all bytes, as in the memory of a Machine: what threadgroups find in theirs, unless an oracle asks."""
+_WITHOUT_A_RUN = ("no kernel", "abort", "device", "threadgroup")
+"""Oracles that can be asked of a case that did not run, which is what the first three say."""
 _PREFIX = re.compile(r"^(wrong|no kernel|abort|device): ")
 
 
@@ -143,6 +145,8 @@ class Examiner:
         """
         found: list[Finding] = []
         for name, oracle in self._oracles.items():
+            if trial.failed_by in _WITHOUT_A_RUN and name not in _WITHOUT_A_RUN:
+                continue  # there is no result
             try:
                 problem = oracle(trial)
             except Exception as error:  # a campaign of hours does not end for a mistake of ours
