@@ -4,7 +4,7 @@ import pytest
 
 import ggml_metal_py as gm
 from ggml_metal_py.check import Case
-from ggml_metal_py.fuzz import Examiner
+from ggml_metal_py.fuzz import Examiner, Finding
 from ggml_metal_py.fuzz.known import Listed, all_listed
 from ggml_metal_py.fuzz.oracles import ORACLES
 
@@ -28,3 +28,22 @@ def test_they_have_names_and_readings() -> None:
     names = [listed.name for listed in all_listed()]
     assert len(set(names)) == len(names)
     assert all(len(listed.reading) > 40 for listed in all_listed())
+
+
+@pytest.mark.parametrize(
+    ("kernel", "does", "known"),
+    [
+        ("kernel_mul_mv_q4_0_f32", "reads", "product-row-tail"),
+        ("kernel_mul_mv_q4_0_f32", "writes", ""),
+        ("kernel_mul_mv_ext_q4_0_f32_r1_2", "reads", ""),
+    ],
+)
+def test_what_a_listed_mistake_does_not_do_is_a_finding(
+    kernel: str, does: str, known: str, device: gm.Device
+) -> None:
+    case = "mul_mat(q4_0(32, 3), f32(32))"
+    access = f"{kernel} at byte 54 of leaf_0, which is outside (54 bytes)\n  lane 0 of simdgroup 0 in "
+    problem = f"{access}threadgroup (0, 0, 0) {does} 2 bytes in line 1: ..."
+    finding = Finding("out-of-bounds", "mul_mat", case, problem, kernel)
+    with Examiner(device) as examiner:
+        assert examiner.named(finding).known == known

@@ -36,6 +36,8 @@ class Listed:
     until: str = "999"
     kernels: str = ".*"
     """Host names of the kernels that have it, as a pattern."""
+    problem: str = ""
+    """What the problem's text has in it, as a pattern."""
 
     def exists(self, version: str) -> bool:
         """Whether that version of ggml has it."""
@@ -50,6 +52,7 @@ def known(device: "Device", outcome: Outcome, finding: Finding) -> Finding:
         if (
             finding.kind in listed.kinds
             and re.fullmatch(listed.kernels, finding.kernel)
+            and re.search(listed.problem, finding.problem)
             and listed.exists(device.ggml_version)
             and any(listed.concerns(node, outcome.case.text) for node in outcome.nodes)
         ):

@@ -11,6 +11,10 @@ from ...check.known import FINDINGS
 from ...check.known.shared import has_views, source
 from . import Listed
 
+_READS = r"\) reads "
+_NO_WRITE_OUTSIDE = r"\A(?!.*, which is outside .*\n.*\) writes )"
+"""Of the texts of reports: what an access does."""
+
 
 def _op(*names: str) -> Callable[[Node, str], bool]:
     return lambda node, text: node.op in names
@@ -43,6 +47,7 @@ LISTED: tuple[Listed, ...] = (
         "writes which there are",
         "mul_mat(q5_k(256), f32(256))",
         kernels=r"kernel_mul_mv_(?!ext).*",
+        problem=_READS,
     ),
     Listed(
         "soft-max-barrier",
@@ -54,11 +59,12 @@ LISTED: tuple[Listed, ...] = (
         kernels=r"kernel_soft_max.*",
     ),
     Listed(
-        "attention-mask-lockstep",
+        "attention-lockstep",
         ("lockstep-reliance",),
         _op("FLASH_ATTN_EXT"),
         "each lane puts a value of the mask into threadgroup memory, and others read it behind simdgroup "
-        "functions, which order no memory, without a barrier",
+        "functions, which order no memory, without a barrier; and where simdgroups are reduced to one, "
+        "lane 0 writes the sum and the largest value that other lanes of its simdgroup have just read",
         "flash_attn_ext(f32(64, 3, 2), f16(64, 37, 2), f16(64, 37, 2), f16(37, 3, fill='mask'), 0.125, "
         "0.0, 0.0)",
         kernels=r"kernel_flash_attn_ext_vec.*",
@@ -79,6 +85,7 @@ LISTED: tuple[Listed, ...] = (
         "whether a block of the mask hides all is told by reading 8 rows of it, also behind the last one",
         "flash_attn_ext(f32(64, 20), f16(64, 64), f16(64, 64), f16(64, 20, fill='mask'), 0.125, 0.0, 0.0)",
         kernels="kernel_flash_attn_ext_blk",
+        problem=_READS,
     ),
     Listed(
         "attention-copied-rows",
@@ -88,6 +95,7 @@ LISTED: tuple[Listed, ...] = (
         "the last row",
         "flash_attn_ext(f32(64, 20), cut(f16(68, 3), [64], [4]), f16(64, 3), None, 0.125, 0.0, 0.0)",
         kernels="kernel_flash_attn_ext_pad",
+        problem=_READS,
     ),
     Listed(
         "attention-padded-heads",
@@ -98,6 +106,7 @@ LISTED: tuple[Listed, ...] = (
         "what comes of it is not stored",
         "flash_attn_ext(f32(40), f16(40), f16(40), None, 0.158114, 0.0, 0.0)",
         kernels=r"kernel_flash_attn_ext_(?!vec|blk|pad).*",
+        problem=_READS,
     ),
     Listed(
         "attention-quantised-lockstep",
@@ -141,6 +150,7 @@ LISTED: tuple[Listed, ...] = (
         "computed yet, and multiply it by 0; what lane 0 writes the others read without a barrier",
         "on_zeros(solve_tri(f32(3, 3, 2, fill='lower'), f32(1, 3, 2), True, True, False))",
         kernels=r"kernel_solve_tri.*",
+        problem=_NO_WRITE_OUTSIDE,
     ),
     Listed(
         "ssm-conv-alignment",
