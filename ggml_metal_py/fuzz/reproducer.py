@@ -27,16 +27,17 @@ import sys
 
 from ggml_metal_py import fuzz
 
-sys.exit(
-    fuzz.reproduce(
-        {case!r},
-        kind={kind!r},
-        upstream={upstream!r},
-        profile={profile!r},
-        checked={checked!r},
-        isolate={isolate!r},
+if __name__ == "__main__":
+    sys.exit(
+        fuzz.reproduce(
+            {case!r},
+            kind={kind!r},
+            upstream={upstream!r},
+            profile={profile!r},
+            checked={checked!r},
+            isolate={isolate!r},
+        )
     )
-)
 '''
 
 
