@@ -8,12 +8,15 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
 
 import ggml_metal_py as gm
 from ggml_metal_py.check import chosen
 from ggml_metal_py.fuzz import Examiner
 
 from .kernel_cases import Case, cases
+from .kernels import CaseGraph, set_threads
 from .result import Result
 
 ROUNDS = 3
@@ -37,24 +40,13 @@ def _kernel(case: Case) -> Result:
 
 
 def _milliseconds(case: Case, *, checked: bool) -> float:
-    with (
-        gm.open(checked=checked) as device,
-        device.backend() as backend,
-        device.context() as context,
-        gm.Graph(case.node(*case.sources(context))) as graph,
-    ):
-        backend.alloc(context)
-        device._native.softmetal_set_threads(1)
-        times = []
-        for _ in range(1 + ROUNDS):
-            start = time.perf_counter()
-            if checked:
-                gm.checked.compute(backend, graph)
-            else:
-                backend.compute(graph)
-            times.append(time.perf_counter() - start)
-        device._native.softmetal_set_threads(0)
-    return statistics.median(times[1:]) * 1e3  # kernels may be compiled in the first one
+    with gm.open(checked=checked) as device, device.backend() as backend, ExitStack() as stack:
+        compute = partial(gm.checked.compute, backend) if checked else backend.compute
+        set_threads(device, 1)
+        graph = CaseGraph(case, device, backend, 1, stack, compute)
+        times = [graph.seconds() for _ in range(ROUNDS)]
+        set_threads(device, 0)
+    return statistics.median(times) * 1e3
 
 
 def _small_cases() -> Result:
@@ -65,12 +57,12 @@ def _small_cases() -> Result:
 def _cases_a_second(*, checked: bool) -> float:
     small = [case for op in SMALL_OPS for case in chosen([op])[:SMALL_CASES]]
     with gm.open(checked=checked) as device, Examiner(device) as examiner:
-        device._native.softmetal_set_threads(1)
+        set_threads(device, 1)
         for case in small:
             examiner.examine(case)
         start = time.perf_counter()
         for case in small:
             examiner.examine(case)
         seconds = time.perf_counter() - start
-        device._native.softmetal_set_threads(0)
+        set_threads(device, 0)
     return len(small) / seconds

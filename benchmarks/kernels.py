@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import numpy as np
@@ -35,20 +35,20 @@ def measure(wanted: str = "") -> Iterator[Result]:
 
 def _measure(case: Case, device: gm.Device, metal: gm.Backend, cpu: gm.Backend) -> KernelResult:
     with ExitStack() as stack:
-        once = _Graph(case, device, cpu, 1, stack)
+        once = CaseGraph(case, device, cpu, 1, stack)
         nodes = max(1, min(MOST_NODES, round(GRAPH_SECONDS / once.seconds())))
-        on_cpu = _Graph(case, device, cpu, nodes, stack)
-        on_metal = _Graph(case, device, metal, nodes, stack)
+        on_cpu = CaseGraph(case, device, cpu, nodes, stack)
+        on_metal = CaseGraph(case, device, metal, nodes, stack)
         names = [dispatch.pipeline.name for dispatch in gm.select.dispatches(on_metal.graph.outputs[0])]
         of_cpu, of_one, of_two = [], [], []
         for _ in range(ROUNDS):
             of_cpu.append(on_cpu.seconds())
-            can_choose = _set_threads(device, 1)
+            can_choose = set_threads(device, 1)
             of_one.append(on_metal.seconds())
             if can_choose:
-                _set_threads(device, 2)
+                set_threads(device, 2)
                 of_two.append(on_metal.seconds())
-        _set_threads(device, 0)
+        set_threads(device, 0)
     beside, one = (statistics.median(times) * 1e3 / nodes for times in (of_cpu, of_one))
     two = statistics.median(of_two) * 1e3 / nodes if of_two else None
     return KernelResult(
@@ -66,26 +66,32 @@ def _measure(case: Case, device: gm.Device, metal: gm.Backend, cpu: gm.Backend) 
     )
 
 
-class _Graph:
-    """A graph of some nodes of a case, with memory on a backend, computed once."""
+class CaseGraph:
+    """A graph of some nodes of a case, with memory on a backend, computed once; `compute` may do it."""
 
     def __init__(
-        self, case: Case, device: gm.Device, backend: gm.Backend, nodes: int, stack: ExitStack
+        self,
+        case: Case,
+        device: gm.Device,
+        backend: gm.Backend,
+        nodes: int,
+        stack: ExitStack,
+        compute: Callable[[gm.Graph], object] | None = None,
     ) -> None:
         context = stack.enter_context(device.context(3 * nodes + 16))
         sources = case.sources(context)
-        self.backend = backend
+        self._compute = compute or backend.compute
         self.graph = stack.enter_context(gm.Graph(*(case.node(*sources) for _ in range(nodes))))
         backend.alloc(context)
-        backend.compute(self.graph)
+        self._compute(self.graph)
 
     def seconds(self) -> float:
         start = time.perf_counter()
-        self.backend.compute(self.graph)
+        self._compute(self.graph)
         return time.perf_counter() - start
 
 
-def _set_threads(device: gm.Device, threads: int) -> bool:
+def set_threads(device: gm.Device, threads: int) -> bool:
     """The number of threads that run a grid, 0 for the default; False on Apple's Metal."""
     if not device._native.has("softmetal_set_threads"):
         return False

@@ -193,7 +193,7 @@ class Native:
         for path in (self.library_path, self.extension_path):
             if not path.is_file():
                 raise self.not_found(f"{path.name} is missing")
-        if self.manifest.get("headers_sha256", headers_sha256()) != headers_sha256():
+        if self.manifest.get("headers_sha256") not in (None, headers_sha256()):
             raise self.not_found("it was built from another version of this package's sources")
         loader = importlib.machinery.ExtensionFileLoader(name, str(self.extension_path))
         spec = importlib.util.spec_from_file_location(name, self.extension_path, loader=loader)

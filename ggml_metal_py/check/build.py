@@ -16,6 +16,9 @@ from ..tensor import MAX_DIMS, Context, Tensor, Type, block_size
 from .expression import Argument, Call, Leaf, Tree, nodes
 from .values import bytes_of, random_for
 
+NAN = 0xFF
+"""In all bytes of a value: NaN, for every type of float."""
+
 
 class Built:
     """The tensors of a tree."""
@@ -25,8 +28,8 @@ class Built:
         self._native = context._native
         self._made: dict[int, Tensor] = {}
         self.leaves: list[tuple[Leaf, Tensor]] = []
-        self.unwritten = 0xFF
-        """The bytes of memory before it is written: NaN, for every type of float."""
+        self.unwritten = NAN
+        """The bytes of memory before it is written."""
         for node in nodes(root):
             self._made[id(node)] = self._leaf(node) if isinstance(node, Leaf) else self._call(node)
         self.result = self.tensor(root)

@@ -82,11 +82,15 @@ def _indices(result: Values, source: Values) -> str:
     if len(outside):
         at = int(outside[0])
         return f"index {flat[at]} at {at}, of rows of {length}, and so for {len(outside)} of {len(flat)}"
-    for number, row in enumerate(result.reshape(-1, result.shape[-1])):
-        found, first = np.unique(row, return_index=True)
-        if len(found) < len(row):
-            again = int(np.setdiff1d(np.arange(len(row)), first)[0])
-            return f"index {row[again]} stands in row {number} twice, again at {number * len(row) + again}"
+    rows = result.reshape(-1, result.shape[-1])
+    ordered = np.sort(rows, -1)
+    with_twins = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(-1))
+    if len(with_twins):
+        number = int(with_twins[0])
+        row = rows[number]
+        _, first = np.unique(row, return_index=True)
+        again = int(np.setdiff1d(np.arange(len(row)), first)[0])
+        return f"index {row[again]} stands in row {number} twice, again at {number * len(row) + again}"
     return ""
 
 

@@ -109,9 +109,9 @@ class _Campaign:
 
         Each task is told its share of the time that is left.
         """
-        first = self._first()
+        kept = self._kept()
         families: dict[str, list[str]] = {}
-        for cause, (_, finding) in first.items():
+        for cause, (_, finding) in kept.items():
             if finding.known:
                 self._shrunk[cause] = finding
             else:
@@ -127,17 +127,17 @@ class _Campaign:
                 family = waiting.pop(0)
                 begun = f"{len(families) - len(waiting)} of {len(families)}"
                 self._progress(1.0, f"shrinking findings in {family} ({begun})")
-                wanted = [(first[cause][0], cause) for cause in families[family]]
+                wanted = [(kept[cause][0], cause) for cause in families[family]]
                 pending[executor.submit(tasks.shrink, self._plan, wanted, share)] = family
             done, _ = wait(pending, return_when=FIRST_COMPLETED)
             for future in done:
                 found.update(zip(families[pending.pop(future)], future.result(), strict=True))
-        for cause, (_, finding) in first.items():
+        for cause, (_, finding) in kept.items():
             if not finding.known:
                 plainest = found[cause] or replace(finding, unfinished=True)
                 self._shrunk.setdefault(plainest.cause, plainest)
 
-    def _first(self) -> dict[str, tuple[Block, Finding]]:
+    def _kept(self) -> dict[str, tuple[Block, Finding]]:
         """Of each cause the finding to keep; earlier is by the order of blocks, whichever was done first."""
         found: dict[str, tuple[Block, Finding]] = {}
         for result in sorted(self._results, key=lambda result: (result.block.index, result.block.op)):

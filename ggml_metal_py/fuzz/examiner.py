@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ..check.build import NAN
 from ..check.case import Case
 from ..check.machine import Machine
 from ..check.run import ABSENT, FAILED, FINDING, OK, REFUSED, UNSUPPORTED, Opened, Outcome, Runner, Snapshot
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from ..device import Device
 
 INVALID = "invalid"
-_NAN = 0xFF
-"""In all bytes, as in the memory of a Machine: what threadgroups find in theirs, unless an oracle asks."""
 _WITHOUT_A_RUN = ("no kernel", "abort", "device", "threadgroup")
 """Oracles that can be asked of a case that did not run, which is what the first three say."""
 _PREFIX = re.compile(r"^(wrong|no kernel|abort|device): ")
@@ -89,7 +88,7 @@ class Examiner:
 
     def examine(self, case: Case) -> Examined:
         """Never raises for what a case does."""
-        with self._set("threadgroup_fill", _NAN), self._runner.opened(case) as opened:
+        with self._set("threadgroup_fill", NAN), self._runner.opened(case) as opened:
             return self._examined(case, opened)
 
     def named(self, finding: Finding) -> Finding:
@@ -165,7 +164,7 @@ class Examiner:
         machine = self._machines.get(settings)
         if machine is None:
             machine = self._machines[settings] = Machine(self.device, dict.fromkeys(settings, "1"))
-        fill = _NAN if unwritten is None else unwritten
+        fill = NAN if unwritten is None else unwritten
         with (
             self._set("threads", threads or None),
             self._set("order", order or None),
